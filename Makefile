@@ -1,0 +1,10 @@
+.PHONY: test build lint generate
+build:
+	go build -trimpath -o dashboard ./cmd/dashboard
+
+test:
+	go vet ./...
+	go test ./...
+
+generate:
+	go tool templ generate

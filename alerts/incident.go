@@ -1,0 +1,80 @@
+package alerts
+
+import (
+	"time"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+// Incident is one stall, stop or loss of a group, from opening to resolving.
+// It has one page, never two.
+type Incident struct {
+	ID         string // UUIDv7; the dedup key of its page
+	Number     int64  // short, for people; unique in this store only
+	Source     string
+	Group      string
+	Queue      string // of a dead-letter incident; "" otherwise
+	Verdict    Verdict
+	Scope      Scope
+	Lines      []sources.Partition
+	Severity   string // critical, error, warning, info
+	Owner      string // who looks after the group, from the rule; may be ""
+	Runbook    string
+	Pages      bool // false: shown and told as a warning
+	Title      string
+	Reason     string
+	Evidence   Evidence
+	OpenedAt   time.Time
+	UpdatedAt  time.Time
+	ResolvedAt time.Time // zero while it is open
+	Resolution string
+
+	AcknowledgedAt time.Time
+	AcknowledgedBy string
+	Deliveries     []Delivery
+}
+
+// Evidence is what was seen at the head of a stalled line. Records are kept
+// whole in the store; what leaves for a pager is masked.
+type Evidence struct {
+	Head     *HeadRecord
+	Suspects []Suspect
+	Waiting  int64  // readable records behind the head
+	Peers    string // how the other lines of the group do, in a sentence
+	Owner    string // who owns the line: "client id (member id)"
+	Sample   int    // how many records before the position were compared
+}
+
+// HeadRecord is the record at the position: the first suspect.
+type HeadRecord struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Timestamp time.Time
+	Key       []byte
+	Body      []byte
+	Headers   []sources.Header
+}
+
+// Suspect is a record at or after the position that may be the one that
+// blocks, with what sets it apart.
+type Suspect struct {
+	Offset int64
+	Apart  []Apart
+}
+
+// Apart is one thing that sets a record apart from those before it.
+type Apart struct {
+	Field string // path of the field in the decoded body, or "header:name"
+	Value string // as it may leave for a pager: masked where the field had many values
+	Usual string // what the records before had there
+}
+
+// Delivery is what became of one event of an incident at one notifier.
+type Delivery struct {
+	Notifier   string
+	Event      string // trigger, acknowledge, resolve
+	AcceptedAt time.Time
+	Attempts   int
+	Err        string
+}

@@ -1,0 +1,14 @@
+package sources
+
+import "errors"
+
+var (
+	// ErrAmbiguous is a send that may or may not have arrived.
+	ErrAmbiguous = errors.New("the answer to the send was lost: it may or may not have arrived")
+	// ErrGone is a letter that is no longer where it was found.
+	ErrGone = errors.New("gone")
+	// ErrNotAuthorised is what the broker refused to show or do.
+	ErrNotAuthorised = errors.New("not authorised")
+	// ErrNoSuchQueue is a queue or topic that is not there.
+	ErrNoSuchQueue = errors.New("no such queue")
+)

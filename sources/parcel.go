@@ -1,0 +1,44 @@
+package sources
+
+import "time"
+
+// Target is where a redriven letter goes.
+type Target struct {
+	Queue     string
+	Partition *int32 // nil: the broker chooses
+	TopicID   string // of the topic as it was when planned; "" on SQS
+}
+
+// Parcel is one letter made ready to be sent: the bytes that will go.
+type Parcel struct {
+	Item    string // id of the ledger's item
+	Place   Place  // where the letter lies
+	Queue   string // the dead-letter queue that it lies in
+	Target  Target
+	Key     []byte
+	Body    []byte
+	Headers []Header
+	System  map[string]string // of the letter; an SQS adapter takes the message group from it
+}
+
+// Shipment is one or more parcels packed into what is sent in one request. Its
+// data is written to the ledger before the first send, and sent again as it is
+// after a crash.
+type Shipment struct {
+	Target Target
+	Items  []string // in the order in which they are sent
+	Data   []byte   // opaque to everyone but its adapter
+	// RepeatUntil is how long the broker recognises a second copy of the same
+	// shipment and drops it. Zero: never; a send whose answer was lost is then
+	// unknown.
+	RepeatUntil time.Time
+}
+
+// Receipt is what became of one item of a shipment.
+type Receipt struct {
+	Item      string
+	Offset    int64  // Kafka: where it lies now
+	Partition int32  // Kafka
+	MessageID string // SQS: what it is called now
+	Err       error  // nil: accepted. ErrAmbiguous: nobody can tell; anything else: it was refused
+}

@@ -1,0 +1,1 @@
+-- Letters, cursors, queues, redrives: package review.

@@ -1,0 +1,1 @@
+-- Watches, incidents, outbox: package alerts.
