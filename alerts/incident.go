@@ -37,23 +37,12 @@ type Incident struct {
 // Evidence is what was seen at the head of a stalled line. Records are kept
 // whole in the store; what leaves for a pager is masked.
 type Evidence struct {
-	Head     *HeadRecord
+	Head     *sources.Record // the record at the position: the first suspect
 	Suspects []Suspect
 	Waiting  int64  // readable records behind the head
 	Peers    string // how the other lines of the group do, in a sentence
 	Owner    string // who owns the line: "client id (member id)"
 	Sample   int    // how many records before the position were compared
-}
-
-// HeadRecord is the record at the position: the first suspect.
-type HeadRecord struct {
-	Topic     string
-	Partition int32
-	Offset    int64
-	Timestamp time.Time
-	Key       []byte
-	Body      []byte
-	Headers   []sources.Header
 }
 
 // Suspect is a record at or after the position that may be the one that

@@ -32,7 +32,7 @@ type Plan struct {
 	CreatedAt time.Time
 	Total     int
 	Letters   []Planned
-	Receivers []Receiver
+	Receivers []sources.Receiver
 	Warnings  []Warning
 }
 
@@ -46,14 +46,6 @@ type Planned struct {
 	Added    []string
 	Warnings []string // codes
 	Refused  string   // code; "" when it may be sent
-}
-
-// Receiver is a group that reads a target and will see what is sent there.
-type Receiver struct {
-	Queue string
-	Group string
-	State string
-	Lag   int64 // sources.NotKnown when not known
 }
 
 // Warning is something to know, or to confirm, before a plan is started.

@@ -62,6 +62,9 @@ type DeadLetter struct {
 	Reason     Reason
 	Attempts   *int   // nil: not known
 	Convention string // id of the convention that was recognised; "" when none was
+	// ErrorHeaders are the names of the headers that the convention wrote: what
+	// a redrive drops so that failures do not pile up.
+	ErrorHeaders []string
 	// RedriveTo is the queue that the convention names as the way back, a hint
 	// and never an authority; "" when it names none.
 	RedriveTo string
