@@ -1,0 +1,313 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+// config is the configuration file, as docs/configuration.md has it. Keys of
+// type laterKey are known, and refused by name until they are built.
+type config struct {
+	Listen         string           `yaml:"listen"`
+	BaseURL        string           `yaml:"base_url"`
+	Store          string           `yaml:"store"`
+	TimeZone       string           `yaml:"time_zone"`
+	Review         reviewConfig     `yaml:"review"`
+	Sources        []sourceConfig   `yaml:"sources"`
+	Alerts         alertsConfig     `yaml:"alerts"`
+	Notify         []notifierConfig `yaml:"notify"`
+	History        laterKey         `yaml:"history"`
+	Keep           laterKey         `yaml:"keep"`
+	Redrive        laterKey         `yaml:"redrive"`
+	Heartbeat      laterKey         `yaml:"heartbeat"`
+	Auth           laterKey         `yaml:"auth"`
+	Audit          laterKey         `yaml:"audit"`
+	TLS            laterKey         `yaml:"tls"`
+	TrustedProxies laterKey         `yaml:"trusted_proxies"`
+}
+
+type reviewConfig struct {
+	Day string `yaml:"day"`
+	At  string `yaml:"at"`
+}
+
+type sourceConfig struct {
+	Name  string       `yaml:"name"`
+	Kafka *kafkaConfig `yaml:"kafka"`
+	SQS   *sqsConfig   `yaml:"sqs"`
+}
+
+type patternsConfig struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
+}
+
+func (p *patternsConfig) or(include, exclude []string) sources.Patterns {
+	if p == nil {
+		return sources.Patterns{Include: include, Exclude: exclude}
+	}
+	out := sources.Patterns{Include: p.Include, Exclude: p.Exclude}
+	if p.Include == nil {
+		out.Include = include
+	}
+	if p.Exclude == nil {
+		out.Exclude = exclude
+	}
+	return out
+}
+
+type routeConfig struct {
+	From string `yaml:"from"`
+	To   string `yaml:"to"`
+}
+
+func routes(list []routeConfig) (out []sources.Route) {
+	for _, r := range list {
+		out = append(out, sources.Route{From: r.From, To: r.To})
+	}
+	return out
+}
+
+type alertsConfig struct {
+	PollEvery   span         `yaml:"poll_every"`
+	StallAfter  span         `yaml:"stall_after"`
+	Rules       []ruleConfig `yaml:"rules"`
+	RepeatAfter laterKey     `yaml:"repeat_after"`
+	DeadLetters laterKey     `yaml:"dead_letters"`
+}
+
+type ruleConfig struct {
+	Source      string   `yaml:"source"`
+	Group       string   `yaml:"group"`
+	Topic       string   `yaml:"topic"`
+	StallAfter  span     `yaml:"stall_after"`
+	Page        string   `yaml:"page"`
+	Severity    string   `yaml:"severity"`
+	Owner       string   `yaml:"owner"`
+	Runbook     string   `yaml:"runbook"`
+	Notify      []string `yaml:"notify"`
+	BehindAfter laterKey `yaml:"behind_after"`
+	Active      laterKey `yaml:"active"`
+}
+
+type notifierConfig struct {
+	Name      string           `yaml:"name"`
+	PagerDuty *pagerDutyConfig `yaml:"pagerduty"`
+	Webhook   *webhookConfig   `yaml:"webhook"`
+	Slack     laterKey         `yaml:"slack"`
+	After     laterKey         `yaml:"after"`
+}
+
+type pagerDutyConfig struct {
+	RoutingKey        secret   `yaml:"routing_key"`
+	URL               string   `yaml:"url"`
+	WebhookSecret     laterKey `yaml:"webhook_secret"`
+	WebhookSecretFile laterKey `yaml:"webhook_secret_file"`
+}
+
+type webhookConfig struct {
+	URL    string `yaml:"url"`
+	Secret secret `yaml:"secret"`
+}
+
+// defaults are the values of the contract.
+func defaults() config {
+	return config{
+		Listen: "127.0.0.1:8080", Store: "unwedge.db", TimeZone: "UTC",
+		Review: reviewConfig{Day: "monday", At: "09:00"},
+		Alerts: alertsConfig{PollEvery: span(15 * time.Second), StallAfter: span(4 * time.Minute)},
+	}
+}
+
+// loadConfig reads a configuration file and finds everything that is wrong
+// with it. What the adapters do not like about their own part is found when
+// they are built, by the same rules.
+func loadConfig(path string, getenv func(string) (string, bool)) (config, mistakes) {
+	c := defaults()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return c, mistakes{fmt.Errorf("read the configuration: %w", err)}
+	}
+	wrong := decode(text, getenv, &c)
+	return c, append(wrong, c.validate(wrong)...)
+}
+
+func (c *config) validate(already mistakes) (wrong mistakes) {
+	c.validateFace(&wrong)
+	c.validateReview(&wrong)
+	c.validateSources(&wrong)
+	c.validateAlerts(&wrong)
+	c.validateNotify(&wrong)
+	return slices.DeleteFunc(wrong, func(err error) bool { return already.name(err) })
+}
+
+// name tells whether the path of a mistake was named by an earlier one: a key
+// that could not be decoded is not told twice.
+func (m mistakes) name(err error) bool {
+	path, _, _ := strings.Cut(err.Error(), ": ")
+	return slices.ContainsFunc(m, func(e error) bool { return strings.Contains(e.Error(), ": "+path+": ") })
+}
+
+func (c *config) validateFace(wrong *mistakes) {
+	if err := loopback(c.Listen); err != nil {
+		wrong.add("listen", 0, "%w", err)
+	}
+	if c.BaseURL != "" {
+		validateURL("base_url", c.BaseURL, wrong)
+	}
+	if _, err := time.LoadLocation(c.TimeZone); err != nil {
+		wrong.add("time_zone", 0, "%w", err)
+	}
+	if strings.Contains(c.Store, "://") {
+		wrong.add("store", 0, "not yet: only a SQLite file can be the store")
+	}
+	if c.Store == "" {
+		wrong.add("store", 0, "must name a file")
+	}
+}
+
+// loopback refuses an address that others can reach: there is no access
+// control yet.
+func loopback(listen string) error {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("%q is no address such as 127.0.0.1:8080", listen)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q has no port", listen)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return fmt.Errorf("%s can be reached from other machines, and there is no access control yet: listen on 127.0.0.1", listen)
+	}
+	return nil
+}
+
+func validateURL(path, text string, wrong *mistakes) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		wrong.add(path, 0, "must be an http or https address")
+	} else if u.User != nil || u.RawQuery != "" && path == "base_url" || u.Fragment != "" {
+		wrong.add(path, 0, "must be an address without user, query or fragment")
+	}
+}
+
+func (c *config) validateReview(wrong *mistakes) {
+	if _, ok := weekday(c.Review.Day); !ok {
+		wrong.add("review.day", 0, "%q is no day of the week", c.Review.Day)
+	}
+	if _, err := time.Parse("15:04", c.Review.At); err != nil {
+		wrong.add("review.at", 0, "%q is no time of day such as 09:00", c.Review.At)
+	}
+}
+
+// weekday reads the English name of a day.
+func weekday(name string) (time.Weekday, bool) {
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if strings.EqualFold(d.String(), name) {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+func (c *config) validateSources(wrong *mistakes) {
+	if len(c.Sources) == 0 {
+		wrong.add("sources", 0, "must name at least one Kafka cluster or SQS account")
+	}
+	seen := map[string]bool{}
+	for i, s := range c.Sources {
+		path := fmt.Sprintf("sources[%d]", i)
+		switch {
+		case s.Name == "":
+			wrong.add(path+".name", 0, "is missing")
+		case seen[s.Name]:
+			wrong.add(path+".name", 0, "%q is the name of another source already", s.Name)
+		}
+		seen[s.Name] = true
+		switch {
+		case s.Kafka == nil && s.SQS == nil:
+			wrong.add(path, 0, "must have a kafka or an sqs block")
+		case s.Kafka != nil && s.SQS != nil:
+			wrong.add(path, 0, "has both a kafka and an sqs block: make them two sources")
+		case s.Kafka != nil:
+			s.Kafka.validate(s.Name, path+".kafka", wrong)
+		default:
+			s.SQS.validate(s.Name, path+".sqs", wrong)
+		}
+	}
+}
+
+func (c *config) validateAlerts(wrong *mistakes) {
+	if time.Duration(c.Alerts.PollEvery) < 100*time.Millisecond {
+		wrong.add("alerts.poll_every", 0, "must be at least 100ms")
+	}
+	if time.Duration(c.Alerts.StallAfter) < time.Second {
+		wrong.add("alerts.stall_after", 0, "must be at least 1s")
+	}
+	for i, r := range c.Alerts.Rules {
+		path := fmt.Sprintf("alerts.rules[%d]", i)
+		if !slices.Contains([]string{"", "true", "false", "off"}, r.Page) {
+			wrong.add(path+".page", 0, "%q is none of true, false, off", r.Page)
+		}
+		if !slices.Contains([]string{"", "critical", "error", "warning", "info"}, r.Severity) {
+			wrong.add(path+".severity", 0, "%q is none of critical, error, warning, info", r.Severity)
+		}
+		if r.Runbook != "" {
+			validateURL(path+".runbook", r.Runbook, wrong)
+		}
+		for _, name := range r.Notify {
+			if !slices.ContainsFunc(c.Notify, func(n notifierConfig) bool { return n.Name == name }) {
+				wrong.add(path+".notify", 0, "%q is not the name of a notifier", name)
+			}
+		}
+	}
+}
+
+func (c *config) validateNotify(wrong *mistakes) {
+	seen := map[string]bool{}
+	for i, n := range c.Notify {
+		path := fmt.Sprintf("notify[%d]", i)
+		switch {
+		case n.Name == "":
+			wrong.add(path+".name", 0, "is missing")
+		case seen[n.Name]:
+			wrong.add(path+".name", 0, "%q is the name of another notifier already", n.Name)
+		}
+		seen[n.Name] = true
+		switch {
+		case (n.PagerDuty == nil) == (n.Webhook == nil):
+			wrong.add(path, 0, "must have either a pagerduty or a webhook block")
+		case n.PagerDuty != nil:
+			n.PagerDuty.validate(path+".pagerduty", wrong)
+		default:
+			n.Webhook.validate(path+".webhook", wrong)
+		}
+	}
+}
+
+func (p *pagerDutyConfig) validate(path string, wrong *mistakes) {
+	if !p.RoutingKey.set {
+		wrong.add(path+".routing_key_file", 0, "is missing: the integration key of an Events API v2 service")
+	}
+	if p.URL != "" {
+		validateURL(path+".url", p.URL, wrong)
+	}
+}
+
+func (w *webhookConfig) validate(path string, wrong *mistakes) {
+	validateURL(path+".url", w.URL, wrong)
+	if !w.Secret.set {
+		wrong.add(path+".secret_file", 0, "is missing: every webhook is signed")
+	}
+}
