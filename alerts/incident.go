@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"errors"
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
@@ -20,7 +21,9 @@ type Incident struct {
 	Severity   string // critical, error, warning, info
 	Owner      string // who looks after the group, from the rule; may be ""
 	Runbook    string
-	Pages      bool // false: shown and told as a warning
+	Notify     []string // notifiers that the rule names; empty: all
+	Pages      bool     // false: shown and told as a warning
+	AlreadySo  bool     // it was so at the first reading of its source: listed, nobody is told
 	Title      string
 	Reason     string
 	Evidence   Evidence
@@ -43,6 +46,11 @@ type Evidence struct {
 	Peers    string // how the other lines of the group do, in a sentence
 	Owner    string // who owns the line: "client id (member id)"
 	Sample   int    // how many records before the position were compared
+
+	Line     sources.Partition // the line that all this is of
+	Position int64             // where it stood; sources.NoCommit or sources.NotKnown
+	Since    time.Time         // when the line began to stand, on our clock
+	Missing  string            // what could not be read, in a sentence; "" when nothing
 }
 
 // Suspect is a record at or after the position that may be the one that
@@ -67,3 +75,27 @@ type Delivery struct {
 	Attempts   int
 	Err        string
 }
+
+var (
+	// ErrNotFound is an incident that is not there.
+	ErrNotFound = errors.New("no such incident")
+	// ErrCursor is a cursor that no list of ours has given out.
+	ErrCursor = errors.New("the cursor is not one that this list gave out")
+)
+
+// IncidentFilter selects incidents. The zero value selects all.
+type IncidentFilter struct {
+	Status  Status
+	Sources []string // exact names; empty: all
+	Groups  []string // exact names; empty: all
+}
+
+// Status is whether an incident still stands.
+type Status string
+
+// The states to filter by. An acknowledged incident is open.
+const (
+	AnyStatus Status = ""
+	Open      Status = "open"
+	Resolved  Status = "resolved"
+)
