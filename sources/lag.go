@@ -3,7 +3,11 @@
 // these types in; the packages that decide (alerts, review) read them.
 package sources
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
 
 // NoCommit is the position of a line whose group has committed nothing yet.
 const NoCommit int64 = -1
@@ -60,7 +64,7 @@ type Lag struct {
 	Partition
 	Position    int64  // committed offset; NoCommit when there is none
 	PositionErr error  // the commit could not be read; Position then means nothing
-	Metadata    string // hash of the commit's metadata, "" when it has none
+	Metadata    string // MetadataHash of the commit's metadata, "" when it has none
 	Start       int64  // log start
 	End         int64  // high-water mark: the next offset to be written
 	StableEnd   int64  // last stable offset
@@ -82,4 +86,14 @@ type Group struct {
 	Lines        []Lag
 	ReadAt       time.Time // on our own clock
 	Err          error     // the group could not be read
+}
+
+// MetadataHash is how the metadata of a commit is kept: enough to see that it
+// changed, and nothing of what it says. "" stays "".
+func MetadataHash(metadata string) string {
+	if metadata == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(metadata))
+	return hex.EncodeToString(sum[:8])
 }
