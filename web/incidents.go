@@ -1,0 +1,52 @@
+package web
+
+import (
+	"github.com/labstack/echo/v4"
+)
+
+// incidents reads the filter of incidents: all of them unless it says
+// otherwise. An acknowledged incident is open, too.
+func (q *query) incidents() IncidentFilter {
+	f := IncidentFilter{Groups: q.many("group")}
+	given := q.among("status", "open", "resolved", "all")
+	for _, status := range given {
+		f.Open = f.Open || status != "resolved"
+		f.Resolved = f.Resolved || status != "open"
+	}
+	if len(given) == 0 {
+		f.Open, f.Resolved = true, true
+	}
+	return f
+}
+
+func (s *Server) showIncidentsJSON(c echo.Context) error {
+	q, err := readQuery(c)
+	if err != nil {
+		return err
+	}
+	filter, limit, cursor := q.incidents(), q.limit(), q.one("cursor")
+	if err := q.done(); err != nil {
+		return err
+	}
+	incidents, next, err := s.Incidents.Incidents(c.Request().Context(), filter, cursor, limit)
+	if err != nil {
+		return err
+	}
+	answer := incidentsJSON{Incidents: make([]incidentJSON, 0, len(incidents)), NextCursor: cursorJSON(next)}
+	for _, i := range incidents {
+		answer.Incidents = append(answer.Incidents, incidentOf(i))
+	}
+	return ok(c, answer)
+}
+
+func (s *Server) showIncidentJSON(c echo.Context) error {
+	if err := noParameters(c); err != nil {
+		return err
+	}
+	id := segment(c, "id")
+	i, err := s.Incidents.Incident(c.Request().Context(), id)
+	if err != nil {
+		return orMissing(err, "incident", id)
+	}
+	return ok(c, incidentOf(i))
+}

@@ -1,0 +1,288 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/unwedge/unwedge/review"
+)
+
+// localUser is who acts while there is no access control.
+const localUser = "local"
+
+// mostPlanned is how many letters of a plan, and items of a job, are listed
+// with it; more pages of them have an address of their own.
+const mostPlanned = 1000
+
+// redriveBody is the body of POST /api/v1/redrives.
+type redriveBody struct {
+	IDs            []string        `json:"ids"`
+	Cause          string          `json:"cause"`
+	Filter         *filterBody     `json:"filter"`
+	Plan           string          `json:"plan"`
+	To             string          `json:"to"`
+	RatePerSecond  *float64        `json:"rate_per_second"`
+	Canary         bool            `json:"canary"`
+	Edit           json.RawMessage `json:"edit"`
+	KeepTimestamps bool            `json:"keep_timestamps"`
+	Confirm        []string        `json:"confirm"`
+	DryRun         bool            `json:"dry_run"`
+}
+
+// redriveFields are the names of its fields.
+var redriveFields = []string{"ids", "cause", "filter", "plan", "to", "rate_per_second", "canary", "edit", "keep_timestamps", "confirm", "dry_run"}
+
+// filterBody is a filter of letters in a body: as in a query.
+type filterBody struct {
+	Source oneOrMany `json:"source"`
+	Queue  oneOrMany `json:"queue"`
+	Status oneOrMany `json:"status"`
+	Cause  oneOrMany `json:"cause"`
+	Q      string    `json:"q"`
+}
+
+// request is what the body asks for, or what is wrong with it.
+func (b redriveBody) request() (review.Request, error) {
+	if err := b.check(); err != nil {
+		return review.Request{}, err
+	}
+	r := review.Request{Plan: b.Plan, To: b.To, Confirm: b.Confirm, By: localUser}
+	r.IDs, r.Cause = b.IDs, b.Cause
+	if b.RatePerSecond != nil {
+		r.RatePerSecond = *b.RatePerSecond
+	}
+	if b.Filter != nil {
+		f, err := b.Filter.filter()
+		if err != nil {
+			return review.Request{}, err
+		}
+		r.Filter = &f
+	}
+	return r, nil
+}
+
+func (b redriveBody) check() error {
+	given := 0
+	for _, there := range []bool{b.IDs != nil, b.Cause != "", b.Filter != nil, b.Plan != ""} {
+		if there {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return invalid("say what to redrive: exactly one of ids, cause, filter and plan")
+	case b.IDs != nil && len(b.IDs) == 0:
+		return invalid("ids is empty")
+	case slices.Contains(b.IDs, ""):
+		return invalid("ids has an empty id")
+	case b.RatePerSecond != nil && (*b.RatePerSecond <= 0 || math.IsInf(*b.RatePerSecond, 0)):
+		return invalid("rate_per_second must be more than 0")
+	case b.Plan != "" && b.To != "":
+		return invalid("to cannot stand beside plan: a plan has its targets")
+	}
+	return b.notYet()
+}
+
+// notYet refuses by name what is in the contract and not built: a redrive
+// without its canary or its edit would be another one than was asked for.
+func (b redriveBody) notYet() error {
+	switch {
+	case b.Canary:
+		return invalid("canary is not supported yet; leave it out")
+	case len(b.Edit) > 0 && string(b.Edit) != "null":
+		return invalid("edit is not supported yet; leave it out")
+	case b.KeepTimestamps:
+		return invalid("keep_timestamps is not supported yet; leave it out")
+	}
+	return nil
+}
+
+func (b filterBody) filter() (review.Filter, error) {
+	for _, w := range b.Status {
+		if !slices.Contains(statusWords, w) {
+			return review.Filter{}, invalid("filter.status: %s is none of %s", quoted(w), strings.Join(statusWords, ", "))
+		}
+	}
+	return review.Filter{Sources: b.Source, Queues: b.Queue, Status: statusesOf(b.Status), Causes: b.Cause, Text: b.Q}, nil
+}
+
+// doRedriveJSON plans a redrive or starts one.
+func (s *Server) doRedriveJSON(c echo.Context) error {
+	if err := noParameters(c); err != nil {
+		return err
+	}
+	text, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	return s.once(c, text, func(ctx context.Context) (int, any, error) {
+		var body redriveBody
+		if err := decodeBody(text, &body, redriveFields...); err != nil {
+			return 0, nil, err
+		}
+		request, err := body.request()
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case body.DryRun:
+			return s.dryRun(ctx, request)
+		}
+		return s.start(ctx, request)
+	})
+}
+
+// dryRun makes a plan, or reads the one that is named.
+func (s *Server) dryRun(ctx context.Context, r review.Request) (int, any, error) {
+	id := r.Plan
+	if id == "" {
+		made, err := s.Desk.Plan(ctx, r)
+		if err != nil {
+			return 0, nil, err
+		}
+		id = made.ID
+	}
+	plan, next, err := s.plan(ctx, id)
+	return http.StatusOK, planOf(plan, next), err
+}
+
+// plan is a plan with the first thousand of its letters, and the cursor of
+// those that follow.
+func (s *Server) plan(ctx context.Context, id string) (review.Plan, string, error) {
+	plan, err := s.Plans.Plan(ctx, id)
+	if err != nil {
+		return plan, "", orMissing(err, "plan", id)
+	}
+	letters, err := s.Plans.PlannedLetters(ctx, id, "", mostPlanned)
+	plan.Letters = letters.Letters
+	return plan, letters.Next, err
+}
+
+func (s *Server) start(ctx context.Context, r review.Request) (int, any, error) {
+	job, err := s.Desk.Start(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	whole, err := s.wholeJob(ctx, job)
+	return http.StatusAccepted, whole, err
+}
+
+// wholeJob is a job with the first thousand of its items.
+func (s *Server) wholeJob(ctx context.Context, job review.Redrive) (wholeJobJSON, error) {
+	page, err := s.Redrives.Items(ctx, job.ID, nil, "", mostPlanned)
+	return wholeJobJSON{jobJSON: jobOf(job), Items: itemsOf(page.Items)}, err
+}
+
+func (s *Server) showPlanJSON(c echo.Context) error {
+	if err := noParameters(c); err != nil {
+		return err
+	}
+	plan, next, err := s.plan(c.Request().Context(), segment(c, "plan"))
+	if err != nil {
+		return err
+	}
+	return ok(c, planOf(plan, next))
+}
+
+func (s *Server) showPlanLettersJSON(c echo.Context) error {
+	q, err := readQuery(c)
+	if err != nil {
+		return err
+	}
+	limit, cursor := q.limit(), q.one("cursor")
+	if err := q.done(); err != nil {
+		return err
+	}
+	ctx, id := c.Request().Context(), segment(c, "plan")
+	plan, err := s.Plans.Plan(ctx, id)
+	if err != nil {
+		return orMissing(err, "plan", id)
+	}
+	page, err := s.Plans.PlannedLetters(ctx, id, cursor, limit)
+	if err != nil {
+		return err
+	}
+	return ok(c, plannedPageJSON{Letters: plannedOf(page.Letters), NextCursor: cursorJSON(page.Next), Total: plan.Total})
+}
+
+func (s *Server) showRedrivesJSON(c echo.Context) error {
+	q, err := readQuery(c)
+	if err != nil {
+		return err
+	}
+	limit, cursor := q.limit(), q.one("cursor")
+	if err := q.done(); err != nil {
+		return err
+	}
+	page, err := s.Redrives.Redrives(c.Request().Context(), cursor, limit)
+	if err != nil {
+		return err
+	}
+	answer := jobsJSON{Redrives: make([]jobJSON, 0, len(page.Redrives)), NextCursor: cursorJSON(page.Next)}
+	for _, j := range page.Redrives {
+		answer.Redrives = append(answer.Redrives, jobOf(j))
+	}
+	return ok(c, answer)
+}
+
+// redrive is the job that the path names.
+func (s *Server) redrive(c echo.Context) (review.Redrive, error) {
+	id := segment(c, "id")
+	job, err := s.Redrives.Redrive(c.Request().Context(), id)
+	return job, orMissing(err, "redrive", id)
+}
+
+func (s *Server) showRedriveJSON(c echo.Context) error {
+	if err := noParameters(c); err != nil {
+		return err
+	}
+	job, err := s.redrive(c)
+	if err != nil {
+		return err
+	}
+	whole, err := s.wholeJob(c.Request().Context(), job)
+	if err != nil {
+		return err
+	}
+	return ok(c, whole)
+}
+
+// itemStates are those of an item, in the order in which they follow.
+var itemStates = []review.ItemState{
+	review.Planning, review.Sending, review.Sent, review.Confirmed, review.ItemConsumed,
+	review.ItemReturned, review.ItemFailed, review.ItemUnknown, review.ItemCancelled,
+}
+
+// states reads the filter of items.
+func (q *query) states() []review.ItemState {
+	var out []review.ItemState
+	for _, w := range q.among("state", words(itemStates)...) {
+		out = append(out, review.ItemState(w))
+	}
+	return out
+}
+
+func (s *Server) showItemsJSON(c echo.Context) error {
+	q, err := readQuery(c)
+	if err != nil {
+		return err
+	}
+	states, limit, cursor := q.states(), q.limit(), q.one("cursor")
+	if err := q.done(); err != nil {
+		return err
+	}
+	job, err := s.redrive(c)
+	if err != nil {
+		return err
+	}
+	page, err := s.Redrives.Items(c.Request().Context(), job.ID, states, cursor, limit)
+	if err != nil {
+		return err
+	}
+	return ok(c, itemsJSON{Items: itemsOf(page.Items), NextCursor: cursorJSON(page.Next)})
+}

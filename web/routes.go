@@ -1,0 +1,61 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// right is what somebody needs to be allowed to use a route. Nothing asks for
+// it yet: whoever reaches the loopback address is an admin. It stands in the
+// table so that access control can be added without a second one, and so that
+// a route without a right cannot be written down.
+type right string
+
+// The rights, each with what the one before it may.
+const (
+	anyone   right = "anyone"   // no sign-in: probes and the style sheet
+	viewer   right = "viewer"   // lag, counts, causes, incidents, findings
+	reader   right = "reader"   // bodies, keys and headers of letters
+	operator right = "operator" // redrives
+)
+
+// route is one line of the route table.
+type route struct {
+	method string
+	path   string // in echo's notation, without the base path
+	needs  right
+	handle func(*Server, echo.Context) error
+	// long is set for answers that go on as long as the browser listens: no
+	// time budget holds for them.
+	long bool
+}
+
+// routes is the one route table: everything that the dashboard serves of its
+// own. Every GET answers HEAD as well.
+var routes = []route{
+	{method: http.MethodGet, path: "/healthz", needs: anyone, handle: (*Server).showHealth},
+	{method: http.MethodGet, path: "/readyz", needs: anyone, handle: (*Server).showReady},
+	{method: http.MethodGet, path: "/metrics", needs: viewer, handle: (*Server).showMetrics},
+
+	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
+
+	{method: http.MethodGet, path: "/api/v1/openapi.json", needs: viewer, handle: (*Server).showOpenAPI},
+	{method: http.MethodGet, path: "/api/v1/events", needs: viewer, handle: (*Server).showEvents, long: true},
+	{method: http.MethodGet, path: "/api/v1/lag", needs: viewer, handle: (*Server).showLagJSON},
+	{method: http.MethodGet, path: "/api/v1/queues", needs: viewer, handle: (*Server).showQueuesJSON},
+	{method: http.MethodGet, path: "/api/v1/findings", needs: viewer, handle: (*Server).showFindingsJSON},
+	{method: http.MethodGet, path: "/api/v1/causes", needs: viewer, handle: (*Server).showCausesJSON},
+	{method: http.MethodGet, path: "/api/v1/incidents", needs: viewer, handle: (*Server).showIncidentsJSON},
+	{method: http.MethodGet, path: "/api/v1/incidents/:id", needs: viewer, handle: (*Server).showIncidentJSON},
+	{method: http.MethodGet, path: "/api/v1/dead-letters", needs: reader, handle: (*Server).showLettersJSON},
+	{method: http.MethodGet, path: "/api/v1/dead-letters/:id", needs: reader, handle: (*Server).showLetterJSON},
+	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},
+	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/key", needs: reader, handle: (*Server).showLetterKey},
+	{method: http.MethodGet, path: "/api/v1/redrives", needs: viewer, handle: (*Server).showRedrivesJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives", needs: operator, handle: (*Server).doRedriveJSON},
+	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan", needs: viewer, handle: (*Server).showPlanJSON},
+	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan/letters", needs: viewer, handle: (*Server).showPlanLettersJSON},
+	{method: http.MethodGet, path: "/api/v1/redrives/:id", needs: viewer, handle: (*Server).showRedriveJSON},
+	{method: http.MethodGet, path: "/api/v1/redrives/:id/items", needs: viewer, handle: (*Server).showItemsJSON},
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/unwedge/unwedge/alerts"
+	"github.com/unwedge/unwedge/review"
+)
+
+// What this package asks of others, in pieces as small as they are used.
+
+// Board is what the lag loop last saw of everything.
+type Board interface {
+	Board() alerts.Board
+}
+
+// Letters are the dead letters in the store.
+type Letters interface {
+	// Letters is a page of the letters that a filter selects, newest first. A
+	// cursor of another list is review.ErrBadCursor.
+	Letters(ctx context.Context, f review.Filter, cursor string, limit int) (review.Letters, error)
+	// Letter is one of them, or review.ErrNotFound.
+	Letter(ctx context.Context, id string) (review.Letter, error)
+}
+
+// Causes are the causes that the letters share.
+type Causes interface {
+	Causes(ctx context.Context, f review.Filter, cursor string, limit int) (review.Causes, error)
+	Cause(ctx context.Context, id string) (review.Cause, error)
+	Summary(ctx context.Context) (review.Summary, error)
+}
+
+// Queues are the queues as last read, and the risks in how they are set up.
+type Queues interface {
+	Queues(ctx context.Context) ([]review.Queue, error)
+	Findings(ctx context.Context) ([]review.Finding, error)
+	LetterCounts(ctx context.Context) ([]review.LetterCount, error)
+}
+
+// Redrives are the jobs that send letters back, with their ledger.
+type Redrives interface {
+	Redrives(ctx context.Context, cursor string, limit int) (review.Redrives, error)
+	Redrive(ctx context.Context, id string) (review.Redrive, error)
+	Items(ctx context.Context, redrive string, states []review.ItemState, cursor string, limit int) (review.Items, error)
+}
+
+// Plans are redrives before they start.
+type Plans interface {
+	// Plan is a plan with the first thousand of its letters.
+	Plan(ctx context.Context, id string) (review.Plan, error)
+	PlannedLetters(ctx context.Context, id, cursor string, limit int) (review.PlannedLetters, error)
+}
+
+// Desk makes plans and starts redrives.
+type Desk interface {
+	Plan(ctx context.Context, r review.Request) (review.Plan, error)
+	Start(ctx context.Context, r review.Request) (review.Redrive, error)
+}
+
+// Incidents are the incidents in the store, newest first.
+type Incidents interface {
+	Incidents(ctx context.Context, f IncidentFilter, cursor string, limit int) ([]alerts.Incident, string, error)
+	Incident(ctx context.Context, id string) (alerts.Incident, error)
+}
+
+// IncidentFilter selects incidents.
+type IncidentFilter struct {
+	Open     bool
+	Resolved bool
+	Groups   []string
+}
+
+// Keys remembers the answers to requests that carried an Idempotency-Key.
+type Keys interface {
+	// Claim takes a key for a request, or finds what became of the request that
+	// has it. A key is free again 24 hours after it was taken.
+	Claim(ctx context.Context, path, key, body string, now time.Time) (Claimed, error)
+	// Keep stores the answer to a request that has the key.
+	Keep(ctx context.Context, path, key string, status int, answer []byte) error
+	// Free gives a key back: its request came to nothing.
+	Free(ctx context.Context, path, key string) error
+}
+
+// Claimed is what became of a claim.
+type Claimed struct {
+	Ours   bool   // the key was free and is ours now
+	Body   string // of the request that has the key
+	Status int    // of the answer; 0 while it is still running
+	Answer []byte
+}

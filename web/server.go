@@ -1,0 +1,211 @@
+// Package web is the dashboard's outer face: the routes, the pages, the JSON
+// beside them, server-sent events and metrics. It asks the store and the board
+// of the lag loop; no page waits for a broker, but for the making of a plan.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Budgets of a request. Plans ask brokers; everything else reads the store.
+const (
+	budget         = 30 * time.Second
+	headerTimeout  = 10 * time.Second
+	readTimeout    = 30 * time.Second
+	writeTimeout   = time.Minute
+	idleTimeout    = 2 * time.Minute
+	shutdownBudget = 8 * time.Second
+	mostHeader     = 64 << 10 // bytes
+)
+
+// Config is what a Server is made of. The readers from Board to Desk must be
+// there; everything else has a default.
+type Config struct {
+	BaseURL  string         // as people reach it, with the path it is served under; "" when only loopback names are used
+	TimeZone *time.Location // in which times are written where no script runs; nil: UTC
+	Version  string
+	Now      func() time.Time // nil: time.Now
+	Log      *slog.Logger     // nil: slog.Default()
+
+	Board     Board
+	Letters   Letters
+	Causes    Causes
+	Queues    Queues
+	Incidents Incidents
+	Redrives  Redrives
+	Plans     Plans
+	Desk      Desk
+	Keys      Keys // nil: an Idempotency-Key is remembered as long as the program runs
+
+	Events *Events // nil: one that nobody publishes to
+	Checks []Check // of /readyz
+	Mounts []Mount // served beside the routes of this package
+	Demo   bool    // the demo runs: its page is in the navigation
+}
+
+// Check is one part of the program that must be well for it to be ready.
+type Check struct {
+	Name string
+	// Well is nil, or says what is wrong. It must not wait.
+	Well func(ctx context.Context) error
+}
+
+// Mount is a part of the site that another package serves: everything under
+// its path, with the base path taken off, behind the same gate and headers.
+type Mount struct {
+	Path    string // "/demo"
+	Handler http.Handler
+}
+
+// Server is the dashboard's HTTP server.
+type Server struct {
+	Config
+	base     string // path that everything is served under; "" for none
+	gate     gate
+	metrics  *prometheus.Registry
+	notified *prometheus.CounterVec
+	handler  http.Handler
+}
+
+// New makes a server. A base URL that cannot be one is an error.
+func New(config Config) (*Server, error) {
+	base, err := url.Parse(config.BaseURL)
+	if err != nil || config.BaseURL != "" && (base.Scheme != "http" && base.Scheme != "https" || base.Host == "") {
+		return nil, fmt.Errorf("base_url %q is no address of http or https", config.BaseURL)
+	}
+	s := &Server{Config: config, base: strings.TrimRight(base.EscapedPath(), "/")}
+	if s.gate, err = newGate(base); err != nil {
+		return nil, fmt.Errorf("base_url %q: %w", config.BaseURL, err)
+	}
+	s.setDefaults()
+	s.buildMetrics()
+	s.handler = underBase(s.base, s.router())
+	return s, nil
+}
+
+func (s *Server) setDefaults() {
+	if s.TimeZone == nil {
+		s.TimeZone = time.UTC
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.Log == nil {
+		s.Log = slog.Default()
+	}
+	if s.Events == nil {
+		s.Events = NewEvents()
+	}
+	if s.Keys == nil {
+		s.Keys = newMemoryKeys()
+	}
+}
+
+// router builds the routes of the table, and what other packages mounted.
+func (s *Server) router() http.Handler {
+	e := echo.New()
+	e.Logger.SetOutput(io.Discard) // echo's own log says nothing that ours does not
+	e.HTTPErrorHandler = s.fail
+	e.Pre(s.guard)
+	for _, r := range routes {
+		handler := s.bind(r)
+		e.Add(r.method, r.path, handler)
+		if r.method == http.MethodGet {
+			e.Add(http.MethodHead, r.path, handler)
+		}
+	}
+	for _, m := range s.Mounts {
+		e.Any(m.Path, echo.WrapHandler(m.Handler))
+		e.Any(m.Path+"/*", echo.WrapHandler(m.Handler))
+	}
+	return e
+}
+
+// bind makes a handler of a route: with a time budget, unless its answer goes
+// on for as long as somebody listens.
+func (s *Server) bind(r route) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if r.long {
+			return r.handle(s, c)
+		}
+		ctx, cancel := context.WithTimeout(c.Request().Context(), budget)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return r.handle(s, c)
+	}
+}
+
+// guard stands before every route: headers, the gate, the limit on bodies, and
+// a panic that ends one request and not the program.
+func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		setHeaders(c.Response().Header())
+		if err := s.gate.check(c.Request()); err != nil {
+			return err
+		}
+		c.Request().Body = http.MaxBytesReader(c.Response(), c.Request().Body, mostBody)
+		defer func() {
+			if p := recover(); p != nil {
+				err = panicked(p)
+			}
+		}()
+		return next(c)
+	}
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Serve serves a listener until the context ends, and then lets requests in
+// flight finish for up to eight seconds.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    mostHeader,
+		ErrorLog:          log.New(debugLines{s.Log}, "", 0),
+	}
+	server.RegisterOnShutdown(s.Events.Close)
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { stopped <- shutdown(server) })
+	err := server.Serve(listener)
+	if stop() || !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	}
+	return <-stopped
+}
+
+// shutdown ends a server; what does not end in time is cut off.
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownBudget)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("stop serving: %w", err), server.Close())
+	}
+	return nil
+}
+
+// debugLines passes what net/http complains of, such as a broken handshake, to
+// the log at debug.
+type debugLines struct{ log *slog.Logger }
+
+func (d debugLines) Write(line []byte) (int, error) {
+	d.log.Debug("http", "said", strings.TrimSpace(string(line)))
+	return len(line), nil
+}
