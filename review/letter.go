@@ -9,8 +9,12 @@ import (
 	"github.com/unwedge/unwedge/sources"
 )
 
-// ErrNotFound is an id that is not there.
-var ErrNotFound = errors.New("not found")
+var (
+	// ErrNotFound is an id that is not there.
+	ErrNotFound = errors.New("not found")
+	// ErrBadCursor is a cursor that no list has given out.
+	ErrBadCursor = errors.New("the cursor is not one of this list")
+)
 
 // Status is where a letter stands between arrival and decision.
 type Status string
@@ -45,7 +49,19 @@ type Letter struct {
 	Outcome      Outcome
 	ReturnedFrom string // id of the letter that was redriven and came back as this one
 	FoundAt      time.Time
-	BodyKept     bool // false once the store has forgotten the body
+	BodyKept     bool  // false once the store has forgotten the body
+	Returns      int   // how often it had come back before: its earlier lives
+	Size         int64 // of the body in bytes; sources.NotKnown for null
+	Cut          bool  // the body is the beginning of a larger one: lists have no more of it
+}
+
+// ListedAt is when a letter died, as well as it is known: where it stands in a
+// list. It never changes.
+func (l Letter) ListedAt() time.Time {
+	if l.DeadAt.IsZero() {
+		return l.FoundAt
+	}
+	return l.DeadAt
 }
 
 // Filter selects letters. An empty field selects all; an empty Status selects
@@ -55,7 +71,7 @@ type Filter struct {
 	Queues  []string
 	Status  []Status
 	Causes  []string
-	Text    string // these words in a row, the last one as a beginning, case ignored
+	Text    string // these words in a row, the last one as a beginning, case ignored: see Words
 }
 
 // Letters is one page of a list of letters.
@@ -89,6 +105,30 @@ type Causes struct {
 	Causes []Cause
 	Next   string
 	Total  int64 // causes in the whole list
+}
+
+// Summary is the review in a line: what is open, and what of it is urgent.
+type Summary struct {
+	Causes     int
+	Letters    int // open ones
+	New        int // of these, came since the last review
+	Returned   int // of these, came back after a redrive
+	Expiring   int // of these, expire before the next review
+	LastReview time.Time
+	NextReview time.Time
+}
+
+// Finding is a risk in the set-up of a queue, with when it was first seen.
+type Finding struct {
+	sources.Finding
+	Since time.Time
+}
+
+// LetterCount is how many letters of a queue have a status.
+type LetterCount struct {
+	Source, Queue string
+	Status        Status
+	Count         int64
 }
 
 // Queue is a queue as last read, with what the store knows of its letters.

@@ -31,9 +31,11 @@ type Plan struct {
 	ID        string
 	CreatedAt time.Time
 	Total     int
-	Letters   []Planned
+	To        string    // the queue that was asked for; "" for each letter's own way back
+	Letters   []Planned // the first 1,000
 	Receivers []sources.Receiver
 	Warnings  []Warning
+	Redrive   string // the redrive that it was started as; "" while it was not
 }
 
 // Planned is what a plan says of one letter.
@@ -52,7 +54,8 @@ type Planned struct {
 type Warning struct {
 	Code        string
 	Message     string
-	LetterIDs   []string
+	LetterIDs   []string // the first 1,000
+	Count       int      // of all its letters
 	MustConfirm bool
 }
 
@@ -98,6 +101,7 @@ type Redrive struct {
 	RatePerSecond float64 // 0: as fast as the target takes them
 	Counts        map[ItemState]int
 	Verdict       string // "37 redriven: 35 passed, 2 came back"; "" while it runs
+	Trouble       string // why it does not get on just now; "" when it does
 }
 
 // Item is one letter of a redrive: a row of the ledger.
@@ -108,5 +112,28 @@ type Item struct {
 	State    ItemState
 	Target   sources.Target
 	Receipt  sources.Receipt // where it lies now, once sent
+	CameBack string          // id of the letter that it came back as; "" when it did not
 	Error    string
+}
+
+// Redrives is one page of a list of redrives, newest first.
+type Redrives struct {
+	Redrives []Redrive
+	Next     string
+	Total    int64
+}
+
+// Items is one page of the letters of a redrive, in the order in which they
+// are sent.
+type Items struct {
+	Items []Item
+	Next  string
+	Total int64
+}
+
+// PlannedLetters is one page of the letters of a plan.
+type PlannedLetters struct {
+	Letters []Planned
+	Next    string
+	Total   int64
 }

@@ -11,4 +11,6 @@ var (
 	ErrNotAuthorised = errors.New("not authorised")
 	// ErrNoSuchQueue is a queue or topic that is not there.
 	ErrNoSuchQueue = errors.New("no such queue")
+	// ErrTooLarge is a letter that its target does not take because of its size.
+	ErrTooLarge = errors.New("too large for its target")
 )

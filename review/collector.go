@@ -1,0 +1,433 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+const (
+	// batchMax is how many letters one transaction takes in.
+	batchMax = 1000
+	// looksAtOnce is how many queues of a source are read at the same time: an
+	// SQS queue that has nothing answers after the wait of a long poll.
+	looksAtOnce = 4
+	// refreshMost is the longest time that a new queue stays unseen.
+	refreshMost = 45 * time.Second
+	// refreshLeast keeps sources that are polled every second from being asked
+	// for their queues as often.
+	refreshLeast = 15 * time.Second
+	// retryAfter is how long a queue or source that could not be read is left
+	// alone, at least.
+	retryAfter = 5 * time.Second
+	// callLimit ends a call to a source that hangs.
+	callLimit = 2 * time.Minute
+	// lateAfter is how long a loop may be silent before it counts as stuck.
+	lateAfter = 2*callLimit + refreshMost
+)
+
+// Keeper keeps what the collector finds.
+type Keeper interface {
+	// Cursor is where to go on in a queue; nil when it was never read.
+	Cursor(ctx context.Context, source, queue string) ([]byte, error)
+	// Take keeps a look, all of it or nothing. The same letter taken twice is one
+	// letter.
+	Take(ctx context.Context, look Look) (Taken, error)
+	// KeepInventory replaces what is known of a source's queues.
+	KeepInventory(ctx context.Context, inv Inventory) error
+}
+
+// Feed is a source to collect from, and how often.
+type Feed struct {
+	Reader
+	Every time.Duration // between two looks at a queue
+}
+
+// SourceStatus says when a source was last read, and why it was not.
+type SourceStatus struct {
+	Source string
+	ReadAt time.Time // of the last reading that worked; zero: never
+	Err    string    // of the last reading; "" when it worked
+}
+
+// Collector brings dead letters into the store, one loop for each source. What
+// cannot be read carries its own error and holds up nothing else.
+type Collector struct {
+	Feeds       []Feed
+	Keeper      Keeper
+	Fingerprint Fingerprinter
+	Log         *slog.Logger
+	// Changed is called with the ids of letters that came or changed; Redriven
+	// with those of redrives of which letters came back. Both may be nil.
+	Changed, Redriven func(ids []string)
+
+	mu    sync.Mutex
+	loops map[string]*loopState
+}
+
+type loopState struct {
+	SourceStatus
+	ranAt time.Time
+}
+
+// Run collects until the context ends.
+func (c *Collector) Run(ctx context.Context) error {
+	c.mu.Lock()
+	c.loops = map[string]*loopState{}
+	for _, f := range c.Feeds {
+		c.loops[f.Name()] = &loopState{SourceStatus{Source: f.Name()}, time.Now()}
+	}
+	c.mu.Unlock()
+	var all sync.WaitGroup
+	for _, f := range c.Feeds {
+		all.Go(func() { c.loop(ctx, f) })
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+// Status says how each source was last read, in the order of the configuration.
+func (c *Collector) Status() []SourceStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]SourceStatus, 0, len(c.Feeds))
+	for _, f := range c.Feeds {
+		s := SourceStatus{Source: f.Name()}
+		if l := c.loops[f.Name()]; l != nil {
+			s = l.SourceStatus
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Ready is an error that names a source whose loop is stuck. A source that
+// cannot be read is not stuck.
+func (c *Collector) Ready(now time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, l := range c.loops {
+		if silent := now.Sub(l.ranAt); silent > lateAfter {
+			return fmt.Errorf("the letters of source %s were last looked for %s ago", name, silent.Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// feedLoop is the state of one source's loop.
+type feedLoop struct {
+	Feed
+	c         *Collector
+	queues    map[string]*queueLoop // dead-letter queues, by name
+	refreshAt time.Time
+
+	mu      sync.Mutex
+	scanned map[string]time.Time // looks without news, since the last refresh
+}
+
+// queueLoop is the state of one queue. It belongs to one look at a time.
+type queueLoop struct {
+	name    string
+	due     time.Time
+	kept    bool // the store knows the outcome of the last look
+	cursor  []byte
+	known   bool // cursor is that of the store
+	starts  map[int32]int64
+	older   int64
+	note    string
+	problem string
+}
+
+func (c *Collector) loop(ctx context.Context, f Feed) {
+	l := &feedLoop{Feed: f, c: c, queues: map[string]*queueLoop{}, scanned: map[string]time.Time{}}
+	for ctx.Err() == nil {
+		now := time.Now()
+		if !now.Before(l.refreshAt) {
+			l.refresh(ctx, now)
+		}
+		more := l.round(ctx)
+		c.ran(f.Name())
+		if more {
+			continue
+		}
+		wait(ctx, time.Until(l.nextAt()))
+	}
+}
+
+// nextAt is when something is due next.
+func (l *feedLoop) nextAt() time.Time {
+	next := l.refreshAt
+	for _, q := range l.queues {
+		if q.due.Before(next) {
+			next = q.due
+		}
+	}
+	return next
+}
+
+// refresh reads the list of queues: new ones are read at once, deleted ones no
+// more.
+func (l *feedLoop) refresh(ctx context.Context, now time.Time) {
+	l.refreshAt = now.Add(min(refreshMost, max(refreshLeast, l.Every)))
+	call, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	queues, err := l.Queues(call)
+	if err != nil {
+		l.refreshAt = now.Add(retryAfter)
+		l.c.read(l.Name(), now, fmt.Errorf("list the queues: %w", err))
+		return
+	}
+	l.c.read(l.Name(), now, nil)
+	inv := Inventory{Source: l.Name(), ReadAt: now, Queues: queues, Scanned: l.scannedSince()}
+	if f, ok := l.Reader.(Finder); ok {
+		if inv.Findings, err = f.Findings(call); err != nil {
+			l.c.Log.Warn("findings could not be read", "source", l.Name(), "error", err)
+			inv.Findings = nil
+		} else if inv.Findings == nil {
+			inv.Findings = []sources.Finding{}
+		}
+	}
+	if err := l.c.Keeper.KeepInventory(ctx, inv); err != nil && ctx.Err() == nil {
+		l.c.Log.Error("the queues could not be stored", "source", l.Name(), "error", err)
+	}
+	l.follow(queues, now)
+}
+
+func (l *feedLoop) scannedSince() map[string]time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	since := l.scanned
+	l.scanned = map[string]time.Time{}
+	return since
+}
+
+func (l *feedLoop) follow(queues []sources.Queue, now time.Time) {
+	listed := map[string]bool{}
+	for _, q := range queues {
+		if q.Kind != sources.DeadLetterQueue {
+			continue
+		}
+		listed[q.Name] = true
+		if l.queues[q.Name] == nil {
+			l.queues[q.Name] = &queueLoop{name: q.Name, due: now}
+		}
+	}
+	maps.DeleteFunc(l.queues, func(name string, _ *queueLoop) bool { return !listed[name] })
+}
+
+// round takes one batch of each queue that is due, so that a queue with a
+// million letters does not keep the others waiting. It tells whether there is
+// more to be had at once.
+func (l *feedLoop) round(ctx context.Context) (more bool) {
+	due := l.due(ctx, time.Now())
+	var all errgroup.Group
+	all.SetLimit(looksAtOnce)
+	for _, q := range due {
+		all.Go(func() error {
+			l.look(ctx, q)
+			return nil
+		})
+	}
+	_ = all.Wait() // a look keeps its own error
+	for _, q := range due {
+		more = more || !q.due.After(time.Now())
+	}
+	return more && ctx.Err() == nil
+}
+
+// due are the queues whose time has come and, where the source can tell, that
+// have news.
+func (l *feedLoop) due(ctx context.Context, now time.Time) []*queueLoop {
+	var due []*queueLoop
+	var names []string
+	for name, q := range l.queues {
+		if !q.due.After(now) {
+			due = append(due, q)
+			names = append(names, name)
+		}
+	}
+	source, ok := l.Reader.(Changer)
+	if !ok || len(due) == 0 {
+		return due
+	}
+	call, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	news, err := source.Changed(call, names)
+	if err != nil {
+		l.failed(ctx, due, err)
+		return nil
+	}
+	l.c.read(l.Name(), now, nil)
+	return l.withNews(due, news, now)
+}
+
+// failed puts all queues off when the source cannot tell which have news.
+func (l *feedLoop) failed(ctx context.Context, due []*queueLoop, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.c.read(l.Name(), time.Now(), fmt.Errorf("ask which queues have news: %w", err))
+	for _, q := range due {
+		q.due = time.Now().Add(retryAfter)
+	}
+}
+
+// withNews keeps the queues that have news, or whose last look is not over.
+func (l *feedLoop) withNews(due []*queueLoop, news []string, now time.Time) []*queueLoop {
+	changed := map[string]bool{}
+	for _, name := range news {
+		changed[name] = true
+	}
+	read := due[:0]
+	for _, q := range due {
+		if changed[q.name] || !q.kept {
+			q.kept = false
+			read = append(read, q)
+			continue
+		}
+		q.due = now.Add(l.Every)
+		l.quiet(q.name, now)
+	}
+	return read
+}
+
+func (l *feedLoop) quiet(queue string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scanned[queue] = now
+}
+
+// look reads one batch of a queue and keeps it.
+func (l *feedLoop) look(ctx context.Context, q *queueLoop) {
+	call, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	batch, err := l.batch(call, q)
+	if ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	look := newLook(l.Name(), q.name, batch, now, l.c.Fingerprint)
+	look.Err, look.Start = err, q.moved(batch.Start)
+	q.due = now.Add(l.Every)
+	switch {
+	case err != nil:
+		q.due, q.known = now.Add(max(l.Every, retryAfter)), false
+	case batch.More:
+		q.due = now
+	}
+	if q.sameAsBefore(look) {
+		q.kept = !batch.More
+		l.quiet(q.name, now)
+		return
+	}
+	l.keep(ctx, q, look, batch)
+}
+
+func (l *feedLoop) batch(ctx context.Context, q *queueLoop) (sources.Batch, error) {
+	if !q.known {
+		cursor, err := l.c.Keeper.Cursor(ctx, l.Name(), q.name)
+		if err != nil {
+			return sources.Batch{}, fmt.Errorf("find the cursor of %s: %w", q.name, err)
+		}
+		q.cursor, q.known = cursor, true
+	}
+	return l.DeadLetters(ctx, q.name, q.cursor, batchMax)
+}
+
+// keep stores a look. When that fails the same letters are read again.
+func (l *feedLoop) keep(ctx context.Context, q *queueLoop, look Look, batch sources.Batch) {
+	taken, err := l.c.Keeper.Take(ctx, look)
+	if err != nil {
+		if ctx.Err() == nil {
+			l.c.Log.Error("letters could not be stored", "source", l.Name(), "queue", q.name, "error", err)
+		}
+		q.known, q.starts, q.due = false, nil, time.Now().Add(retryAfter)
+		return
+	}
+	q.keptLook(look, batch)
+	if look.Err != nil {
+		l.c.Log.Warn("a queue could not be read", "source", l.Name(), "queue", q.name, "error", look.Err)
+	}
+	l.c.tell(taken)
+}
+
+// sameAsBefore tells whether the store would learn nothing from a look but
+// when it was.
+func (q *queueLoop) sameAsBefore(look Look) bool {
+	return len(look.Letters) == 0 && look.Present == nil && look.Start == nil &&
+		(look.Cursor == nil || string(look.Cursor) == string(q.cursor)) &&
+		look.Older == q.older && look.Note == q.note && problem(look.Err) == q.problem
+}
+
+func (q *queueLoop) keptLook(look Look, batch sources.Batch) {
+	if look.Cursor != nil {
+		q.cursor = look.Cursor
+	}
+	if batch.Start != nil {
+		q.starts = batch.Start
+	}
+	q.older, q.note, q.problem = look.Older, look.Note, problem(look.Err)
+	q.kept = look.Err == nil && !batch.More
+}
+
+// moved are the log starts that are not where they were.
+func (q *queueLoop) moved(starts map[int32]int64) map[int32]int64 {
+	if starts == nil || maps.Equal(starts, q.starts) {
+		return nil
+	}
+	return starts
+}
+
+func problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (c *Collector) tell(t Taken) {
+	if ids := append(t.New, t.Changed...); len(ids) > 0 && c.Changed != nil {
+		c.Changed(ids)
+	}
+	if len(t.Redrives) > 0 && c.Redriven != nil {
+		c.Redriven(t.Redrives)
+	}
+}
+
+// read notes how a reading of a source went. An error is logged once, not at
+// each poll.
+func (c *Collector) read(source string, at time.Time, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.loops[source]
+	if text := problem(err); text != "" && text != l.Err {
+		c.Log.Warn("a source could not be read", "source", source, "error", err)
+	}
+	l.Err = problem(err)
+	if err == nil {
+		l.ReadAt = at
+	}
+}
+
+func (c *Collector) ran(source string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loops[source].ranAt = time.Now()
+}
+
+// wait waits, or until the context ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(max(d, 0))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
