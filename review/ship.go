@@ -1,0 +1,232 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+// lanes is how many shipments are out at the same time. Those of one line go
+// one after the other, in their order.
+const lanes = 8
+
+// errNotWritten is an outcome that the ledger does not have: nothing that rests
+// on it may happen.
+var errNotWritten = errors.New("what became of a send could not be written down")
+
+// shipAll ships what is in state sending and writes the receipts. Shipments
+// whose outcome is open stay as they are, to be sent again.
+func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Dispatch, again bool) error {
+	call, stop := outlive(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var results []Result
+	var errs []error
+	var all errgroup.Group
+	all.SetLimit(lanes)
+	for _, line := range byLine(out) {
+		all.Go(func() error {
+			for _, d := range line {
+				receipts, err := shipOne(call, sender, *d, again)
+				mu.Lock()
+				if err == nil {
+					d.State, d.Receipts = Sent, accepted(receipts)
+					results = append(results, Result{d.Number, receipts})
+					err = notSent(receipts)
+				}
+				if err != nil {
+					errs = append(errs, err)
+				}
+				mu.Unlock()
+				if err != nil {
+					return nil // what follows on this line waits for it
+				}
+			}
+			return nil
+		})
+	}
+	_ = all.Wait() // errors are collected one by one
+	if len(results) > 0 {
+		if err := w.Journal.Record(context.WithoutCancel(ctx), id, results); err != nil {
+			return errors.Join(errNotWritten, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// outlive is a context that goes on for a while after another has ended, so
+// that a send that is under way can hear its answer.
+func outlive(ctx context.Context) (context.Context, func()) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendLimit)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(sendGrace, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// byLine groups shipments that are to be sent by the partition that they go to,
+// in their order. Where the broker recognises no second copy it keeps no order
+// either, and each goes by itself.
+func byLine(out []Dispatch) map[string][]*Dispatch {
+	lines := map[string][]*Dispatch{}
+	for i := range out {
+		d := &out[i]
+		if d.State != Sending {
+			continue
+		}
+		name := d.Target.Queue
+		switch {
+		case d.RepeatUntil.IsZero():
+			name = fmt.Sprintf("%s #%d", name, d.Number)
+		case d.Target.Partition != nil:
+			name = fmt.Sprintf("%s/%d", name, *d.Target.Partition)
+		}
+		lines[name] = append(lines[name], d)
+	}
+	return lines
+}
+
+// waves are shipments that are written down together before the first of them
+// is sent. Those that could not be sent again after a crash are few at a time:
+// each of them would then be unknown.
+func waves(shipments []sources.Shipment) [][]sources.Shipment {
+	var all [][]sources.Shipment
+	var sure []sources.Shipment
+	unsure := []sources.Shipment{}
+	for _, s := range shipments {
+		if s.RepeatUntil.IsZero() {
+			unsure = append(unsure, s)
+		} else {
+			sure = append(sure, s)
+		}
+	}
+	if len(sure) > 0 {
+		all = append(all, sure)
+	}
+	return slices.AppendSeq(all, slices.Chunk(unsure, lanes))
+}
+
+// shipOne ships one shipment. An error means that its outcome is open and that
+// the same bytes are to be sent again; receipts are final.
+func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sources.Receipt, error) {
+	repeatable := time.Now().Before(d.RepeatUntil)
+	if again && !repeatable {
+		return unknown(d.Items, sources.ErrAmbiguous), nil
+	}
+	receipts, err := sender.Ship(ctx, d.Shipment)
+	if err == nil && !(repeatable && inDoubt(receipts)) {
+		return complete(d.Items, receipts), nil
+	}
+	if err == nil {
+		err = sources.ErrAmbiguous
+	}
+	doubt := again || errors.Is(err, sources.ErrAmbiguous) || ctx.Err() != nil
+	switch {
+	case final(err) && !doubt:
+		return failed(d.Items, err), nil
+	case final(err):
+		return unknown(d.Items, err), nil
+	case repeatable:
+		return nil, fmt.Errorf("send letters to %s: %w", d.Target.Queue, err)
+	case doubt:
+		return unknown(d.Items, err), nil
+	}
+	return failed(d.Items, fmt.Errorf("%w: %w", ErrNotSent, err)), nil
+}
+
+// ErrNotSent marks the receipt of an item of which nothing went out: it is
+// planned again, and goes when its source is well.
+var ErrNotSent = errors.New("nothing was sent")
+
+// final tells whether sending the same again would not help.
+func final(err error) bool {
+	return errors.Is(err, sources.ErrNoSuchQueue) || errors.Is(err, sources.ErrNotAuthorised) || errors.Is(err, sources.ErrTooLarge)
+}
+
+func inDoubt(receipts []sources.Receipt) bool {
+	return slices.ContainsFunc(receipts, func(r sources.Receipt) bool { return errors.Is(r.Err, sources.ErrAmbiguous) })
+}
+
+// complete has a receipt for every item: one that the source forgot is unknown.
+func complete(items []string, receipts []sources.Receipt) []sources.Receipt {
+	for _, item := range items {
+		if !slices.ContainsFunc(receipts, func(r sources.Receipt) bool { return r.Item == item }) {
+			receipts = append(receipts, sources.Receipt{Item: item, Err: sources.ErrAmbiguous})
+		}
+	}
+	return receipts
+}
+
+func unknown(items []string, err error) []sources.Receipt {
+	if !errors.Is(err, sources.ErrAmbiguous) {
+		err = fmt.Errorf("%w: %w", sources.ErrAmbiguous, err)
+	}
+	return failed(items, err)
+}
+
+func failed(items []string, err error) []sources.Receipt {
+	receipts := make([]sources.Receipt, len(items))
+	for i, item := range items {
+		receipts[i] = sources.Receipt{Item: item, Err: err}
+	}
+	return receipts
+}
+
+// notSent is the error of receipts of which nothing went out.
+func notSent(receipts []sources.Receipt) error {
+	for _, r := range receipts {
+		if errors.Is(r.Err, ErrNotSent) {
+			return r.Err
+		}
+	}
+	return nil
+}
+
+func accepted(receipts []sources.Receipt) []sources.Receipt {
+	var all []sources.Receipt
+	for _, r := range receipts {
+		if r.Err == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// settleAll takes what was sent off the queues that it lay in. What could not
+// be taken off yet stays sent, and is tried again.
+func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []Dispatch) error {
+	call, stop := outlive(ctx)
+	defer stop()
+	var results []Result
+	var errs []error
+	for _, d := range out {
+		if d.State != Sent || len(d.Receipts) == 0 {
+			continue
+		}
+		settled, err := sender.Settle(call, d.Shipment, d.Receipts)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("take letters that were sent to %s off their queue: %w", d.Target.Queue, err))
+			continue
+		}
+		for _, r := range settled {
+			if r.Err != nil && !errors.Is(r.Err, sources.ErrGone) {
+				errs = append(errs, fmt.Errorf("a letter was sent to %s and is still in its queue: %w", d.Target.Queue, r.Err))
+			}
+		}
+		results = append(results, Result{d.Number, settled})
+	}
+	if len(results) > 0 {
+		if err := w.Journal.Settle(context.WithoutCancel(ctx), id, results); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
