@@ -33,7 +33,7 @@ func cacheDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, os.MkdirAll(dir, 0o755) //nolint:gosec // what is in it is public
+	return dir, os.MkdirAll(dir, 0o755)
 }
 
 // cached is the directory of one fetched server. It is there whole or not at
@@ -116,7 +116,7 @@ func recipe(name string) (path string, cleanUp func(), err error) {
 
 // run runs a tool to its end; an error has the end of what it printed.
 func run(name string, args ...string) error {
-	out, err := exec.Command(name, args...).CombinedOutput() //nolint:gosec // the tools are named above
+	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lastLines(string(out), 5))
 	}
@@ -136,7 +136,7 @@ func runDir(name string) (string, error) {
 		return "", err
 	}
 	base := filepath.Join(cache, "run")
-	if err := os.MkdirAll(base, 0o755); err != nil { //nolint:gosec // as above
+	if err := os.MkdirAll(base, 0o755); err != nil {
 		return "", err
 	}
 	removeLeft(base)
@@ -144,7 +144,7 @@ func runDir(name string) (string, error) {
 }
 
 func removeLeft(base string) {
-	entries, _ := os.ReadDir(base) //nolint:errcheck // what cannot be listed cannot be tidied
+	entries, _ := os.ReadDir(base)
 	for _, e := range entries {
 		owner, _, _ := strings.Cut(e.Name(), "-")
 		if pid, err := strconv.Atoi(owner); err == nil && gone(pid) {

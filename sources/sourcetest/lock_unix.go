@@ -10,13 +10,13 @@ import (
 // lock waits until no other process holds the lock file. The system lets go of
 // it when a process dies.
 func lock(path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644) //nolint:gosec // it is empty
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX) //nolint:gosec // a descriptor fits
-		if err != syscall.EINTR {                            //nolint:errorlint // an errno as the system gave it
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if err != syscall.EINTR {
 			break
 		}
 	}

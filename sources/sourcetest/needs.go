@@ -21,7 +21,7 @@ func java(atLeast int) (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		path = filepath.Join(home, "bin", "java")
 	}
-	out, err := exec.Command(path, "-version").CombinedOutput() //nolint:gosec // the user's own Java
+	out, err := exec.Command(path, "-version").CombinedOutput()
 	if err != nil {
 		return "", missing{fmt.Sprintf("Java %d or newer is not installed (%v)", atLeast, err)}
 	}
@@ -42,7 +42,7 @@ func maven() error {
 // of all 3.11, on which it is tried.
 func python() (string, error) {
 	for _, name := range []string{"python3.11", "python3"} {
-		out, err := exec.Command(name, "-c", "import sys, venv, ensurepip; print(sys.version_info[1])").Output() //nolint:gosec // one of the two above
+		out, err := exec.Command(name, "-c", "import sys, venv, ensurepip; print(sys.version_info[1])").Output()
 		if err != nil {
 			continue
 		}

@@ -29,7 +29,7 @@ type process struct {
 // Pdeathsig to the thread (golang/go issue 27505).
 func startProcess(dir string, cmd *exec.Cmd) (*process, error) {
 	logPath := filepath.Join(dir, "log")
-	out, err := os.OpenFile(logPath, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // our own directory
+	out, err := os.OpenFile(logPath, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (k *KafkaServer) prepare(o KafkaOptions, java, lib string) (*server, error)
 	s := &server{
 		name: "Apache Kafka " + kafkaVersion, dir: dir, ready: kafkaAnswers(k.Address),
 		command: func() *exec.Cmd {
-			return exec.Command(java, "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", lib, "kafka.Kafka", properties) //nolint:gosec // our own settings
+			return exec.Command(java, "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", lib, "kafka.Kafka", properties)
 		},
 	}
 	if err := os.WriteFile(properties, []byte(text), 0o600); err != nil {

@@ -63,7 +63,7 @@ func (s *SQSServer) prepareElasticMQ(java, lib string) (*server, error) {
 	started := &server{
 		name: "ElasticMQ " + elasticMQVersion, dir: dir, ready: answers(s.Endpoint),
 		command: func() *exec.Cmd {
-			return exec.Command(java, "-Xmx256m", "-Dconfig.file="+settings, "-cp", lib, "org.elasticmq.server.Main") //nolint:gosec // our own settings
+			return exec.Command(java, "-Xmx256m", "-Dconfig.file="+settings, "-cp", lib, "org.elasticmq.server.Main")
 		},
 	}
 	text := fmt.Sprintf(elasticMQSettings, port, port, filepath.Join(dir, "queues.conf"), filepath.Join(dir, "messages"))
@@ -105,7 +105,7 @@ func (s *SQSServer) prepareLocalStack(env string) (*server, error) {
 	started := &server{
 		name: "LocalStack " + localStackVersion, dir: dir, ready: answers(s.Endpoint + "/_localstack/health"),
 		command: func() *exec.Cmd {
-			cmd := exec.Command(filepath.Join(env, "bin", "python"), "-m", "localstack.runtime.main") //nolint:gosec // of our own cache
+			cmd := exec.Command(filepath.Join(env, "bin", "python"), "-m", "localstack.runtime.main")
 			cmd.Env = append(os.Environ(), "GATEWAY_SERVER=hypercorn", "FILESYSTEM_ROOT="+dir, "GATEWAY_LISTEN="+address,
 				"LOCALSTACK_HOST="+address, "SERVICES=sqs", "STRICT_SERVICE_LOADING=1", "DISABLE_EVENTS=1",
 				"SKIP_SSL_CERT_DOWNLOAD=1", "DNS_ADDRESS=0")
