@@ -46,4 +46,21 @@ type Judgement struct {
 	Since   time.Time // when the line began to be so, on our clock; zero when not known
 	Reason  string    // one sentence, never ""
 	Lag     int64     // readable records that wait; sources.NotKnown when not known
+
+	Behind time.Duration // age of the oldest unread record by our own history of the end; negative: that does not reach back
+	Note   string        // what is worth saying beside the lag: "no commit yet"; "" when nothing is
+	Page   bool          // this reading opened an incident that pages, and the line is one of its lines
 }
+
+// ranks order the verdicts from what can wait to what cannot.
+var ranks = map[Verdict]int{
+	OK: 0, Orphaned: 1, Unknown: 2, Rewind: 3, Slow: 4, OpenTransaction: 5,
+	Unassigned: 6, Stopped: 7, HeadOfLineStall: 8, GroupStall: 9, DataLoss: 10,
+}
+
+// Rank orders verdicts: the higher, the worse.
+func (v Verdict) Rank() int { return ranks[v] }
+
+// stalls tells whether the verdict says that work stands still although
+// somebody is there to do it.
+func (v Verdict) stalls() bool { return v == HeadOfLineStall || v == GroupStall }

@@ -72,6 +72,10 @@ type Lag struct {
 	Head        Head
 	Owner       string // member id of the owner, "" when nobody is assigned
 	Err         error  // the partition could not be read; the offsets then mean nothing
+	// Counted is the number of records that wait as the broker itself counts
+	// them; nil when it does not. Share groups have it (KIP-1226): records behind
+	// their position may be done already.
+	Counted *int64
 }
 
 // Group is one reading of one group: the whole of it at one moment, because
@@ -86,6 +90,10 @@ type Group struct {
 	Lines        []Lag
 	ReadAt       time.Time // on our own clock
 	Err          error     // the group could not be read
+
+	// OffsetsRetention is the broker's offsets.retention.minutes: how long after
+	// its last use the commits of an empty group are kept. 0: not known.
+	OffsetsRetention time.Duration
 }
 
 // MetadataHash is how the metadata of a commit is kept: enough to see that it
