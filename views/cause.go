@@ -1,6 +1,10 @@
 package views
 
-import "time"
+import (
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // CausePage is one cause: what its letters have in common, why they are
 // together, and the letters.
@@ -29,4 +33,9 @@ type CommonRow struct {
 	OfThese  int
 	Others   int // Unknown: there was nothing to compare with
 	OfOthers int
+}
+
+// allLetters is the same cause with the letters that were decided.
+func (p CausePage) allLetters() templ.SafeURL {
+	return p.URL(Path("causes", p.Cause.ID) + "?status=all")
 }

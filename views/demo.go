@@ -23,3 +23,14 @@ type PagerMessage struct {
 	Incident *IncidentRef // nil: it names none of ours
 	Body     string       // the JSON as received
 }
+
+func (p DemoPage) lede() string {
+	return "Payments run through an embedded Kafka and SQS on this machine, and one in a while goes wrong. Deploy the fix, redrive what died, see whether it passes."
+}
+
+func (p DemoPage) badSays() string {
+	if p.BadWritten == 0 {
+		return "None written yet. Its currency is “INRR”."
+	}
+	return Plural(p.BadWritten, "bad record") + " written so far. Its currency is “INRR”."
+}

@@ -18,8 +18,9 @@
 // Where the forms go, each answered with 303 to a page:
 //
 //	POST /redrives/plans   cause=ID…, letter=ID…, or whole=CAUSE-ID; or
-//	                       plan=ID with without=refused or without=CODE, for a
-//	                       plan of the rest. 303 to /redrives/plans/{id}
+//	                       plan=ID with without=refused, without=CODE or
+//	                       again=yes, for a
+//	                       plan of the rest, or of the same. 303 to /redrives/plans/{id}
 //	POST /redrives         plan=ID, confirm=CODE…. 303 to /redrives/{id}
 //	POST /demo             do=deploy, rollback, stop, start or bad. 303 to /demo
 package views
@@ -55,6 +56,7 @@ type Frame struct {
 	Title         string         // of the window; the product's name is added
 	Section       Section        // the entry of the navigation that is current
 	BasePath      string         // "" or "/ops/dlq", without a slash at its end
+	Static        string         // where the static files are, with the hash of their content: static.Path("")
 	Zone          *time.Location // in which times are written where no script runs; nil: UTC
 	Now           time.Time      // the instant that the page tells of
 	OpenIncidents int
@@ -127,10 +129,69 @@ const (
 )
 
 // URL is the address of a path of this program, under the base path.
-func (f Frame) URL(path string) templ.SafeURL {
-	return templ.SafeURL(strings.TrimSuffix(f.BasePath, "/") + path)
-}
+func (f Frame) URL(path string) templ.SafeURL { return templ.SafeURL(f.base() + path) }
 
 // Path puts an id into a path, escaped as one segment: Path("letters", id) is
 // "/letters/{id}".
 func Path(page, id string) string { return "/" + page + "/" + url.PathEscape(id) }
+
+func (f Frame) to(page, id string) templ.SafeURL { return f.URL(Path(page, id)) }
+
+func (f Frame) base() string { return strings.TrimSuffix(f.BasePath, "/") }
+
+// asset is the address of a static file.
+func (f Frame) asset(name string) string {
+	return f.base() + strings.TrimSuffix(f.Static, "/") + "/" + name
+}
+
+// icon is the address of a symbol of the sprite.
+func (f Frame) icon(name string) string { return f.asset("icons.svg") + "#" + name }
+
+func (f Frame) anyLost() bool {
+	for _, s := range f.Sources {
+		if s.Error != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (s SourceRead) hue() Hue {
+	switch {
+	case s.Error != "" || s.ReadAt.IsZero():
+		return NotKnown
+	case s.Late:
+		return Risk
+	default:
+		return Fine
+	}
+}
+
+func (s SourceRead) glyph() string {
+	return map[Hue]string{NotKnown: "v-unknown", Risk: "v-slow", Fine: "v-ok"}[s.hue()]
+}
+
+func (n Notice) glyph() string {
+	switch n.Hue {
+	case Stuck, Risk:
+		return "i-warn"
+	case NotKnown:
+		return "v-unknown"
+	case Fine:
+		return "b-known"
+	default:
+		return "i-say"
+	}
+}
+
+// says how much of the list is on this page.
+func (p Pager) says(noun string) string {
+	switch {
+	case p.Total < 0:
+		return Plural(p.Shown, noun) + " on this page"
+	case p.About:
+		return number(p.Shown) + " of about " + Plural(p.Total, noun) + " on this page"
+	default:
+		return number(p.Shown) + " of " + Plural(p.Total, noun) + " on this page"
+	}
+}

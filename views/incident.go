@@ -1,6 +1,10 @@
 package views
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // IncidentsPage lists open and past incidents.
 type IncidentsPage struct {
@@ -78,4 +82,123 @@ type Chart struct {
 	Line     []int64   // evenly spaced from From to To; Unknown where not read
 	Others   []int64   // its peers together; empty: it has none
 	LineName string    // "Partition 3"
+}
+
+func (p IncidentsPage) lede() string {
+	s := "None open."
+	if n := len(p.Open); n > 0 {
+		s = capital(number(n)) + " open."
+	}
+	return s + " One incident is one page: it is sent once, and its end is sent once."
+}
+
+func (p IncidentsPage) empty() string {
+	if p.Group != "" || p.Status != "" {
+		return "No incident matches these filters."
+	}
+	return "Nothing stood still, stopped or lost data since Unwedge runs here."
+}
+
+// events is what a message to a notifier said.
+var events = map[string]string{"trigger": "page", "acknowledge": "acknowledgement", "resolve": "end"}
+
+func (d DeliveryRow) event() string {
+	if word, ok := events[d.Event]; ok {
+		return word
+	}
+	return Visible(d.Event)
+}
+
+// tries is how a delivery went.
+func (d DeliveryRow) tries() string {
+	switch {
+	case d.AcceptedAt.IsZero() && d.Error != "":
+		return Plural(d.Attempts, "attempt") + "; the last said: " + Visible(d.Error)
+	case d.AcceptedAt.IsZero():
+		return Plural(d.Attempts, "attempt")
+	case d.Attempts <= 1:
+		return "accepted at the first try"
+	case d.Error != "":
+		return "accepted at try " + number(d.Attempts) + "; before: " + Visible(d.Error)
+	default:
+		return "accepted at try " + number(d.Attempts)
+	}
+}
+
+// headline is what is, or what was: of one that ended the title, without since
+// when.
+func (p IncidentPage) headline() string {
+	if p.What == "" || !p.Incident.ResolvedAt.IsZero() {
+		return strings.TrimSuffix(p.Incident.Title, ".")
+	}
+	return p.What
+}
+
+func (p IncidentPage) headlineSince() time.Time {
+	if p.What == "" || !p.Incident.ResolvedAt.IsZero() {
+		return time.Time{}
+	}
+	return p.Since
+}
+
+// in is what the incident belongs to.
+func (p IncidentPage) in() string {
+	if p.Queue != "" {
+		return p.Queue
+	}
+	return p.Incident.Group
+}
+
+func (p IncidentPage) sampleSays() string {
+	if p.Sample <= 0 {
+		return "A consumer stands at the first record of what it polled: any of the next 500 may be the one that blocks."
+	}
+	return "Compared with " + Plural(p.Sample, "record") + " before the position. A consumer stands at the first record of what it polled: any of the next 500 may be the one that blocks."
+}
+
+func number64(n int64) string { return Number(n) }
+
+// The box that a chart is drawn in.
+const (
+	chartWidth = 300
+	chartTop   = 10
+	chartFloor = 91
+)
+
+func (c Chart) drawable() bool { return len(c.Line) > 1 && c.To.After(c.From) }
+
+// most is the highest lag that is drawn.
+func (c Chart) most() int64 {
+	most := int64(0)
+	for _, v := range slices.Concat(c.Line, c.Others) {
+		most = max(most, v)
+	}
+	return most
+}
+
+// points is a line of the chart, one text for each run of readings.
+func (c Chart) points(values []int64) []string {
+	var runs, run []string
+	for i, v := range values {
+		if v < 0 {
+			runs, run = endRun(runs, run), nil
+			continue
+		}
+		x := float64(i) * chartWidth / float64(max(1, len(values)-1))
+		y := chartFloor - float64(chartFloor-chartTop)*float64(v)/float64(max(1, c.most()))
+		run = append(run, coordinate(x)+","+coordinate(y))
+	}
+	return endRun(runs, run)
+}
+
+// marks is where on the chart the line stopped, and where it went on.
+func (c Chart) marks() []string {
+	var at []string
+	for _, t := range []time.Time{c.Since, c.Until} {
+		if t.IsZero() || t.Before(c.From) || t.After(c.To) {
+			continue
+		}
+		at = append(at, coordinate(chartWidth*float64(t.Sub(c.From))/float64(c.To.Sub(c.From))))
+	}
+	return at
 }

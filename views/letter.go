@@ -1,6 +1,11 @@
 package views
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // LetterPage is one dead letter.
 type LetterPage struct {
@@ -89,4 +94,166 @@ type Way struct {
 type OutLink struct {
 	Text string
 	URL  string
+}
+
+// foldFrom is from how many equal names on headers are folded into one row.
+const foldFrom = 9
+
+// mostRepeats is how many of them the row shows when it is opened.
+const mostRepeats = 2500
+
+// longHeader is how many bytes a header's value has before it is folded.
+const longHeader = 300
+
+// headerFold is the headers of one row: one of them, or all of a name that
+// repeats.
+type headerFold struct{ rows []placed }
+
+// placed is a header with its place on the wire, from 0.
+type placed struct {
+	HeaderRow
+	place int
+}
+
+func (g headerFold) first() HeaderRow { return g.rows[0].HeaderRow }
+
+func (g headerFold) shown() []placed { return g.rows[:min(len(g.rows), mostRepeats)] }
+
+// says is what a folded name holds.
+func (g headerFold) says() string {
+	values := map[string]bool{}
+	for _, r := range g.rows {
+		values[r.Value.Text] = true
+	}
+	return "all " + number(len(g.rows)) + ", with " + Plural(len(values), "different value")
+}
+
+// bytes is the size of the values of a row; null has none.
+func (g headerFold) bytes() string {
+	if len(g.rows) == 1 && g.first().Value.Null {
+		return ""
+	}
+	sum := int64(0)
+	for _, r := range g.rows {
+		sum += r.Value.Size
+	}
+	return commas(sum)
+}
+
+// foldHeaders is the headers in wire order. A name that stands there many
+// times is one row at its first place: a record with 2,000 copies of a header
+// must be readable, and must show that it has them.
+func foldHeaders(headers []HeaderRow) []headerFold {
+	count := map[string]int{}
+	for _, h := range headers {
+		count[h.Name]++
+	}
+	var folds []headerFold
+	at := map[string]int{}
+	for i, h := range headers {
+		row := placed{h, i}
+		if count[h.Name] < foldFrom {
+			folds = append(folds, headerFold{[]placed{row}})
+			continue
+		}
+		j, seen := at[h.Name]
+		if !seen {
+			at[h.Name] = len(folds)
+			folds = append(folds, headerFold{[]placed{row}})
+			continue
+		}
+		folds[j].rows = append(folds[j].rows, row)
+	}
+	return folds
+}
+
+func (p LetterPage) headersAre() string {
+	if p.HeadersAre == "" {
+		return "headers"
+	}
+	return p.HeadersAre
+}
+
+// headersSay is how many headers there are, and what a redrive does to them.
+func (p LetterPage) headersSay() string {
+	if len(p.Headers) == 0 {
+		return ""
+	}
+	dropped := 0
+	for _, h := range p.Headers {
+		if h.Fate == "dropped" {
+			dropped++
+		}
+	}
+	s := number(len(p.Headers)) + " " + p.headersAre() + ", in wire order"
+	if dropped == 0 {
+		return s + "; a redrive keeps all of them"
+	}
+	return s + ". " + number(len(p.Headers)-dropped) + " go back as they came; " + number(dropped) + " tell of the failure and are dropped"
+}
+
+// called is what a letter is called: by its key, where that can be read.
+func (p LetterPage) called() string {
+	if p.Key.Null || p.Key.Size == 0 || p.Key.NotUTF8 {
+		return Visible(p.ID)
+	}
+	return Visible(p.Key.Text)
+}
+
+func (p LetterPage) decidable() bool {
+	return p.Status == "" || p.Status == "open" || p.Status == "expired"
+}
+
+func (p LetterPage) expiredSays() string {
+	if p.Body.Gone {
+		return "Its body is no longer kept here either: it cannot be redriven."
+	}
+	return "Its body is kept here: it can still be redriven."
+}
+
+// root is the class to lead with: the innermost known.
+func (r LetterReason) root() string {
+	if r.Root != "" {
+		return r.Root
+	}
+	return r.Class
+}
+
+// says is where a letter came from, as far as it is known.
+func (o LetterOrigin) says() templ.Component {
+	if o.Queue == "" {
+		return tag("span", "absent", "not recorded")
+	}
+	parts := []any{name(o.Queue)}
+	if o.Partition >= 0 {
+		parts = append(parts, ", partition ", commas(o.Partition))
+	}
+	if o.Offset >= 0 {
+		parts = append(parts, ", offset ", commas(o.Offset))
+	}
+	return words(parts...)
+}
+
+func longSays(b Bytes) string {
+	lines := lineCount(b.Text)
+	if lines > 1 {
+		return Plural(lines, "line")
+	}
+	return Size(b.Size)
+}
+
+func lineCount(s string) int { return strings.Count(strings.TrimRight(s, "\n"), "\n") + 1 }
+
+// views is in how many ways a body can be looked at.
+func (b Body) views() int {
+	n := 0
+	if b.Null || b.Gone || b.Size == 0 {
+		return n
+	}
+	for _, is := range []bool{len(b.Lines) > 0, b.Raw != "", b.Hex != ""} {
+		if is {
+			n++
+		}
+	}
+	return n
 }

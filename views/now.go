@@ -1,6 +1,17 @@
 package views
 
-import "time"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // NowPage answers at a glance whether anything is wedged, stopped or losing
 // data, whether a source is unread, and how many letters came in.
@@ -149,4 +160,81 @@ type SourceRow struct {
 	State  string // fresh, on_time, late, down, never
 	Error  string
 	Note   string
+}
+
+// quiet tells whether the page may say that nothing is wrong: never while a
+// source is unread.
+func (p NowPage) quiet() bool { return len(p.Incidents) == 0 && len(p.Lost) == 0 }
+
+// readSays is what was read, and how lately.
+func (p NowPage) readSays() string {
+	return Plural(p.Partitions, "partition") + " in " + Plural(p.Groups, "group") + ", all read in the last " + Age(max(p.ReadWithin, time.Second)) + "."
+}
+
+func (p NowPage) onTime() string {
+	n := 0
+	for _, s := range p.Holds {
+		if s.State == "fresh" || s.State == "on_time" {
+			n++
+		}
+	}
+	return number(n) + " of " + number(len(p.Holds)) + " read on time"
+}
+
+func (x NowIncident) waits() string {
+	if x.Waiting == 1 {
+		return "1 record waits behind it"
+	}
+	return Number(x.Waiting) + " records wait behind it"
+}
+
+// short is how people call an incident: its number, where it has one.
+func (r IncidentRef) short() string {
+	if r.Number > 0 {
+		return strconv.FormatInt(r.Number, 10)
+	}
+	return r.ID
+}
+
+// says is what sets a record apart, as one text: `currency: "INRR"`.
+func (a Apart) says() string { return a.Field + ": " + a.Value }
+
+func (q ExpiringQueue) says() string {
+	s := Visible(q.Source)
+	if q.Retention > 0 {
+		s += ", keeps " + Age(q.Retention)
+	}
+	return s
+}
+
+// verdict is the hue of a source's state.
+func (s SourceRow) verdict() string {
+	switch s.State {
+	case "down", "never":
+		return "unknown"
+	case "late":
+		return "slow"
+	default:
+		return "ok"
+	}
+}
+
+// groupHref is a group on the lag page.
+func (f Frame) groupHref(source, group string) templ.SafeURL {
+	return f.URL("/lag?" + url.Values{"source": {source}, "group": {group}}.Encode())
+}
+
+// incidentLink is a link to an incident, in a sentence.
+func (f Frame) incidentLink(r IncidentRef, before string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := fmt.Fprintf(w, `<a href="%s">%s</a>`,
+			templ.EscapeString(string(f.to("incidents", r.ID))), templ.EscapeString(before+Visible(r.short())))
+		return err
+	})
+}
+
+// domID is an id for an element that a foreign name belongs to.
+func domID(prefix, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return prefix + "-" + hex.EncodeToString(sum[:4])
 }

@@ -1,6 +1,10 @@
 package views
 
-import "time"
+import (
+	"net/url"
+	"strconv"
+	"time"
+)
 
 // Bytes is a key, a value or a header as a person can read it. Null and empty
 // are told apart.
@@ -92,4 +96,79 @@ type Receiver struct {
 	Group string
 	State string
 	Lag   int64 // Unknown when not known
+}
+
+// absent says what there is instead of bytes.
+func (b Body) absent() string {
+	switch {
+	case b.Gone:
+		return "The body is no longer kept here"
+	case b.Null:
+		return "null value (tombstone)"
+	case b.Size == 0:
+		return "empty (0 bytes)"
+	default:
+		return "not read"
+	}
+}
+
+// cut says that a body is shown in part: readers must not fear that the rest
+// was dropped (redpanda-data/console issues 1053, 1059 and 1111).
+func (b Body) cut() string {
+	return "Preview: first " + roughly(b.Shown) + " of " + commas(b.Size) + " bytes shown; the stored message is complete."
+}
+
+func roughly(n int64) string {
+	if n < 1000 {
+		return commas(n) + " bytes"
+	}
+	return roughSize(n)
+}
+
+// says is the format of a body and its size.
+func (b Body) says() string {
+	if b.Null || b.Size == 0 || b.Gone {
+		return ""
+	}
+	format := b.Format
+	if format == "" {
+		format = "bytes"
+	}
+	s := Visible(format) + ", " + commas(b.Size) + " " + noun(int(b.Size), "byte")
+	if b.Note != "" {
+		s += "; " + Visible(b.Note)
+	}
+	return s
+}
+
+// indent is the class for the depth of a line; beyond eight the eye is lost.
+func (l BodyLine) indent() string {
+	if l.Indent <= 0 {
+		return "in-0"
+	}
+	return "in-" + strconv.Itoa(min(l.Indent, 8))
+}
+
+func (m Moment) hue() string {
+	if m.Hue != "" {
+		return string(m.Hue)
+	}
+	return hueOf(markOf(m.Mark).hue)
+}
+
+func (r Receiver) says() string {
+	s := ""
+	if r.State != "" {
+		s += ", " + Visible(r.State)
+	}
+	if r.Lag < 0 {
+		return s + ", lag unknown"
+	}
+	return s + ", lag " + commas(r.Lag)
+}
+
+// isWeb tells whether an address may be linked.
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -1,6 +1,11 @@
 package views
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // PlanPage is a redrive before it starts: exactly what would be sent where.
 type PlanPage struct {
@@ -62,3 +67,127 @@ type PlanLetter struct {
 	Warnings  []string // codes
 	Refused   string   // code; "" when it may be sent
 }
+
+func (p PlanPage) sendable() int { return p.Total - p.Refused }
+
+// canStart tells whether a start would be taken: with refused letters in it,
+// or once it was started, it would not.
+func (p PlanPage) canStart() bool {
+	return p.Started == "" && !p.Expired && p.Refused == 0 && p.Total > 0 && len(p.Changed) == 0
+}
+
+func (p PlanPage) whyNot() string {
+	switch {
+	case p.Started != "":
+		return "It was started already."
+	case p.Expired:
+		return "It is older than a day."
+	case len(p.Changed) > 0:
+		return "It is no longer what you saw: make it again."
+	default:
+		return "Letters that cannot be sent are in it: leave them out first."
+	}
+}
+
+func (p PlanPage) heading() string {
+	switch {
+	case p.Total == 1:
+		return "Redrive exactly this letter"
+	default:
+		return "Redrive " + Plural(p.Total, "letter") + ", exactly these"
+	}
+}
+
+func (p PlanPage) button() string {
+	if p.Total == 1 {
+		return "Redrive this 1 letter"
+	}
+	return "Redrive these " + Plural(p.Total, "letter")
+}
+
+func (p PlanPage) refusedSays() string {
+	by := map[string]int{}
+	var codes []string
+	for _, l := range p.Letters {
+		if l.Refused == "" {
+			continue
+		}
+		if by[l.Refused] == 0 {
+			codes = append(codes, l.Refused)
+		}
+		by[l.Refused]++
+	}
+	said := make([]string, len(codes))
+	for i, c := range codes {
+		said[i] = refusal(c)
+	}
+	s := Plural(p.Refused, "letter") + " cannot be sent"
+	if len(said) == 0 {
+		return s + "."
+	}
+	return s + ": " + listed(said) + "."
+}
+
+// letterName is what a letter of the plan is called.
+func (p PlanPage) letterName(id string) string {
+	for _, l := range p.Letters {
+		if l.ID == id && !l.Key.Null && l.Key.Size > 0 && !l.Key.NotUTF8 {
+			return Visible(l.Key.Text)
+		}
+	}
+	return Visible(id)
+}
+
+func (p PlanPage) back() templ.SafeURL {
+	if p.BackHref == "" {
+		return p.URL("/review")
+	}
+	return p.URL(p.BackHref)
+}
+
+func (p PlanPage) targetsSay() string {
+	sources := map[string]bool{}
+	for _, t := range p.Targets {
+		sources[t.Source] = true
+	}
+	return Plural(len(p.Targets), "target") + " in " + Plural(len(sources), "source")
+}
+
+func (t TargetRow) where() string {
+	if t.Kind == "" {
+		return Visible(t.Source)
+	}
+	return Visible(t.Source) + ", " + Visible(t.Kind)
+}
+
+// headersSay is a letter's headers in a few words, with its size: a record of
+// 2,000 headers says so before it is sent.
+func (l PlanLetter) headersSay() string {
+	return Plural(l.Headers, "header") + ": " + number(len(l.Kept)) + " kept, " + number(len(l.Dropped)) +
+		" dropped, " + number(len(l.Added)) + " added; " + Size(l.Size)
+}
+
+// namesOf is header names in wire order; equal ones that follow one another
+// are said once with their number.
+func namesOf(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	var said []string
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i] {
+			n++
+		}
+		s := Visible(list[i])
+		if n > 1 {
+			s += " × " + number(n)
+		}
+		said = append(said, s)
+		i += n
+	}
+	return strings.Join(said, ", ")
+}
+
+// spaced is a code as words.
+func spaced(code string) string { return strings.ReplaceAll(Visible(code), "_", " ") }

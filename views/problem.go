@@ -10,3 +10,22 @@ type ErrorPage struct {
 	Do      string // what to do about it; "" when there is nothing
 	Links   []Link
 }
+
+// headings is what to say of a status where nothing better is known.
+var headings = map[int]string{
+	400: "That cannot be asked for", 403: "Not allowed", 404: "No such page", 405: "Not this way",
+	409: "It has changed meanwhile", 413: "Too large", 422: "That cannot be done as it is", 503: "Not right now",
+}
+
+func (p ErrorPage) heading() string {
+	switch {
+	case p.Heading != "":
+		return p.Heading
+	case headings[p.Status] != "":
+		return headings[p.Status]
+	default:
+		return "Something went wrong here"
+	}
+}
+
+func (p ErrorPage) glyphOf() string { return oneOf(p.Status == 404, "i-search", "i-warn") }

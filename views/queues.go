@@ -1,6 +1,11 @@
 package views
 
-import "time"
+import (
+	"net/url"
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // QueuesPage shows every queue that holds dead letters, and the risks in how
 // they are set up.
@@ -45,4 +50,63 @@ type FindingRow struct {
 	Advice   string
 	Evidence []Fact
 	Hue      Hue
+}
+
+func (p QueuesPage) lede() string {
+	s := Plural(len(p.Queues), "queue") + ", " + Plural(p.Letters, "letter") + " to decide."
+	if n := len(p.Findings); n > 0 {
+		s += " " + Plural(n, "finding") + ": set-ups that can lose a letter before anyone looks."
+	}
+	return s
+}
+
+func (p QueuesPage) empty() string {
+	if p.Empty != "" {
+		return p.Empty
+	}
+	return "No queue matches the patterns of dead_letters.include. If yours are called otherwise, name them there."
+}
+
+func (q QueueRow) where() string {
+	s := Visible(q.Source)
+	switch q.Kind {
+	case "retry":
+		return s + ", retry"
+	case "work":
+		return s + ", work"
+	default:
+		return s
+	}
+}
+
+// countSays is what the broker says is in a queue: exact, about or at most.
+func (q QueueRow) countSays() string {
+	switch {
+	case q.Count < 0:
+		return "unknown"
+	case q.AtMost:
+		return "at most " + commas(q.Count)
+	case !q.CountIsExact:
+		return "≈ " + commas(q.Count)
+	default:
+		return commas(q.Count)
+	}
+}
+
+// openSays is how many letters wait to be decided. A queue that was never read
+// has none that we know of, which is not 0.
+func (q QueueRow) openSays() string {
+	if q.ScannedAt.IsZero() && q.Open == 0 {
+		return "unknown"
+	}
+	return Number(q.Open)
+}
+
+func (q QueueRow) quiet() bool {
+	return q.Error == "" && len(q.Findings) == 0 && q.Redriving == "" && q.Note == "" && q.Older <= 0
+}
+
+// queueHref is the letters of a queue.
+func (f Frame) queueHref(q QueueRow) templ.SafeURL {
+	return f.URL("/review?" + url.Values{"source": {q.Source}, "queue": {q.Name}}.Encode())
 }

@@ -1,6 +1,9 @@
 package views
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // RedrivesPage lists the redrives, newest first.
 type RedrivesPage struct {
@@ -51,4 +54,50 @@ type ItemRow struct {
 	Error    string
 	What     string // what happened, in words; "" where the state says it
 	CameBack string // id of the letter that it came back as
+}
+
+// title is what a redrive is called in a list.
+func (j JobRow) title() string {
+	if j.Of == "" {
+		return Plural(j.Total, "letter")
+	}
+	return Visible(j.Of)
+}
+
+func (j JobRow) by() string {
+	if j.By == "" {
+		return Visible(j.ID)
+	}
+	return "by " + Visible(j.By) + " · " + Visible(j.ID)
+}
+
+// heading is what is so, in words: trouble first.
+func (p RedrivePage) heading() string {
+	c, all := p.Job.Counts, Plural(p.Job.Total, "letter")
+	switch {
+	case p.Job.State == "failed":
+		return "Redrive of " + all + " failed"
+	case c.Unknown > 0:
+		return "Redrive of " + all + ": of " + number(c.Unknown) + " nobody knows whether they arrived"
+	case c.Returned > 0:
+		return "Redrive of " + all + ": " + number(c.Returned) + " came back"
+	case c.Failed > 0:
+		return "Redrive of " + all + ": " + number(c.Failed) + " could not be sent"
+	case p.Job.Total > 0 && c.Consumed == p.Job.Total:
+		return "Redrive of " + all + ": all consumed"
+	case p.Job.State == "done":
+		return "Redrive of " + all + ": all sent"
+	case p.Job.State == "running":
+		return "Redrive of " + all + " is running"
+	default:
+		return "Redrive of " + all + ": " + markOf(p.Job.State).word
+	}
+}
+
+// pace is how fast it goes.
+func (p RedrivePage) pace() string {
+	if p.Rate <= 0 {
+		return "as fast as the target takes them"
+	}
+	return strconv.FormatFloat(p.Rate, 'g', 4, 64) + " a second at most"
 }

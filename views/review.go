@@ -1,6 +1,11 @@
 package views
 
-import "time"
+import (
+	"net/url"
+	"time"
+
+	"github.com/a-h/templ"
+)
 
 // ReviewPage shows the open letters by cause, and the letters themselves where
 // somebody searched.
@@ -74,4 +79,61 @@ type LetterRow struct {
 	Size     int64 // of the whole record: key, value and headers
 	Headers  int
 	Returned bool // it came back after a redrive
+}
+
+// everywhere is the same search in decided letters too.
+func (p ReviewPage) everywhere() templ.SafeURL {
+	return p.URL("/review?" + url.Values{"q": {p.Query}, "status": {"all"}}.Encode())
+}
+
+func (p ReviewPage) filtered() bool {
+	for _, list := range [][]Option{p.Sources, p.Queues, p.Status} {
+		for _, o := range list {
+			if o.Selected {
+				return true
+			}
+		}
+	}
+	return p.Query != "" || p.Badge != ""
+}
+
+func (p ReviewPage) blankGlyph() string { return oneOf(p.filtered(), "i-search", "i-review") }
+
+func (p ReviewPage) blankHeading() string {
+	return oneOf(p.filtered(), "No letter matches", "No open letters")
+}
+
+func (p ReviewPage) blankText() string {
+	switch {
+	case p.Empty != "":
+		return p.Empty
+	case p.Query != "":
+		return "Nothing that is open has “" + p.Query + "” in its value, key, headers, reason or id."
+	case p.filtered():
+		return "No open letter matches these filters."
+	default:
+		return "Nothing waits to be decided."
+	}
+}
+
+// open tells whether a letter can be selected: one that is redriven or on its
+// way is shown, and left alone.
+func (l LetterRow) open() bool { return l.Status == "" || l.Status == "open" || l.Status == "expired" }
+
+// called is what a letter is called where its key is not seen.
+func (l LetterRow) called() string {
+	if l.Key.Null || l.Key.Size == 0 {
+		return Visible(l.ID)
+	}
+	return Visible(l.Key.Text)
+}
+
+// weighs is the size of the whole record: a value of 55 bytes may carry 88 kB
+// of headers (provectus/kafka-ui issue 4229).
+func (l LetterRow) weighs() string {
+	s := Size(l.Size)
+	if l.Headers > 0 {
+		s += ", " + Plural(l.Headers, "header")
+	}
+	return s
 }
