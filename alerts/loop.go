@@ -1,0 +1,387 @@
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+const (
+	// goneShown is how long a group that vanished is still shown, with what
+	// became of it. While an incident of it stands it stays.
+	goneShown = time.Minute
+	// goneKept is how long it is remembered, should it come back.
+	goneKept = 24 * time.Hour
+	// evidenceTries is how often the records of an incident are asked for.
+	evidenceTries = 5
+)
+
+// loop watches one source. But for what is shown, only its own goroutine
+// touches it.
+type loop struct {
+	w     *Watcher
+	src   Watched
+	log   *slog.Logger
+	seed  maphash.Seed
+	heads heads
+
+	watches map[string]*GroupWatch // nil: to be loaded
+	saved   map[string]uint64      // hash of what the store has of each
+	told    map[string]toldOf      // what the evidence of standing incidents tells, by group
+
+	// Shared, under Watcher.swap.
+	started, finished time.Time
+	shown             shown
+}
+
+// shown is a loop's part of the board.
+type shown struct {
+	read   SourceRead
+	groups map[string]*GroupView
+}
+
+// toldOf is where a line stood when the evidence of its incident was gathered.
+type toldOf struct {
+	line     sources.Partition
+	position int64
+	missing  bool
+	tries    int
+}
+
+func newLoop(w *Watcher, src Watched) *loop {
+	return &loop{
+		w: w, src: src, log: w.log.With("source", src.Name), seed: maphash.MakeSeed(), heads: heads{},
+		shown: shown{read: SourceRead{Source: src.Name}, groups: map[string]*GroupView{}},
+	}
+}
+
+func (l *loop) run(ctx context.Context) {
+	l.w.publish(func() { l.started = l.w.Clock() })
+	tick := time.NewTicker(l.w.rules.PollEvery)
+	defer tick.Stop()
+	for {
+		l.poll(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// result is all that one reading led to.
+type result struct {
+	now      time.Time
+	groups   map[string]*GroupView
+	turn     Turn
+	scenes   []scene // incidents whose evidence is to be gathered
+	lag      []string
+	incident []string
+}
+
+// poll reads the source once and draws every conclusion.
+func (l *loop) poll(ctx context.Context) {
+	if err := l.load(ctx); err != nil {
+		l.failed(ctx, err)
+		return
+	}
+	groups, readErr := l.read(ctx)
+	if ctx.Err() != nil {
+		return // we are stopping: that is no fault of the source
+	}
+	r := l.conclude(groups, readErr)
+	l.gatherAll(ctx, r)
+	if err := l.save(ctx, r); err != nil {
+		l.failed(ctx, err)
+		return
+	}
+	l.show(r, readErr)
+}
+
+// load reads the watches from the store, at the start and after a turn that
+// could not be written: what was concluded from it must be concluded again, or
+// its page is lost.
+func (l *loop) load(ctx context.Context) error {
+	if l.watches != nil {
+		return nil
+	}
+	stored, err := l.w.store.Watches(ctx, l.src.Name)
+	if err != nil {
+		return err
+	}
+	watches, saved := map[string]*GroupWatch{}, map[string]uint64{}
+	for group, text := range stored {
+		w := &GroupWatch{}
+		if err := json.Unmarshal(text, w); err != nil {
+			l.log.Error("what was remembered of a group cannot be read and is forgotten", "group", group, "err", err)
+			continue
+		}
+		watches[group], saved[group] = w, maphash.Bytes(l.seed, text)
+	}
+	l.watches, l.saved, l.told = watches, saved, map[string]toldOf{}
+	return nil
+}
+
+// failed shows that the reading came to nothing because of our own store.
+func (l *loop) failed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.log.Error("the reading could not be written down; it is read again", "err", err)
+	l.w.publish(func() {
+		l.finished = l.w.Clock()
+		l.shown.read.Err = err.Error()
+	})
+}
+
+// read reads the groups and looks at the heads of those lines that stand.
+func (l *loop) read(ctx context.Context) ([]sources.Group, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.w.timeout())
+	defer cancel()
+	groups, err := l.src.Lag.Lag(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var stand, undated []sources.Lag
+	for _, g := range groups {
+		stand = append(stand, l.watch(g.Name).Standing(g)...)
+		undated = append(undated, l.undated(g)...)
+	}
+	l.heads = l.heads.look(ctx, l.src.Heads, append(stand, undated...), l.log)
+	for _, g := range groups {
+		l.heads.fill(g.Lines)
+	}
+	return groups, nil
+}
+
+// undated are the lines of a group of which only the first unread record itself
+// can tell how old it is.
+func (l *loop) undated(g sources.Group) []sources.Lag {
+	var out []sources.Lag
+	dated := map[sources.Partition]bool{}
+	if before := l.shown.groups[g.Name]; before != nil {
+		for _, line := range before.Lines {
+			dated[line.Partition] = line.Judgement.Behind >= 0
+		}
+	}
+	for _, line := range g.Lines {
+		if line.Err == nil && line.PositionErr == nil && line.Position >= 0 && line.Position < line.StableEnd && !dated[line.Partition] {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// watch is what is remembered of a group.
+func (l *loop) watch(group string) *GroupWatch {
+	w := l.watches[group]
+	if w == nil {
+		w = &GroupWatch{}
+		l.watches[group] = w
+	}
+	return w
+}
+
+// conclude judges each group. A source that could not be read is a failed
+// reading of each of its groups: clocks stop, nothing opens, nothing resolves.
+func (l *loop) conclude(groups []sources.Group, readErr error) *result {
+	now := l.w.Clock()
+	r := &result{
+		now: now, groups: make(map[string]*GroupView, len(groups)),
+		turn: Turn{Source: l.src.Name, At: now, Watches: map[string][]byte{}},
+	}
+	here := make(map[string]bool, len(groups))
+	for _, g := range groups {
+		here[g.Name] = true
+		l.step(r, g, l.watch(g.Name).Next(g, l.w.rules, now))
+	}
+	for name, w := range l.watches {
+		if here[name] {
+			continue
+		}
+		g := sources.Group{Source: l.src.Name, Name: name, Err: readErr, ReadAt: now}
+		if readErr != nil {
+			l.step(r, g, w.Next(g, l.w.rules, now))
+			continue
+		}
+		l.gone(r, g, w)
+	}
+	return r
+}
+
+// gone is a group that the source no longer has.
+func (l *loop) gone(r *result, g sources.Group, w *GroupWatch) {
+	step := w.Gone(r.now, l.w.rules)
+	since := r.now.Sub(w.GoneAt)
+	if w.Incident == nil && since >= goneKept {
+		delete(l.watches, g.Name)
+		delete(l.saved, g.Name)
+		r.turn.Forgotten = append(r.turn.Forgotten, g.Name)
+		return
+	}
+	l.step(r, g, step)
+	if w.Incident == nil && since >= goneShown {
+		delete(r.groups, g.Name)
+	}
+}
+
+// step takes over what a reading led to.
+func (l *loop) step(r *result, g sources.Group, s Step) {
+	view := viewer{now: r.now, heads: l.heads, before: l.shown.groups[g.Name]}.group(g, s.Judgements)
+	r.groups[g.Name] = &view
+	for _, warning := range s.Warnings {
+		l.log.Warn(warning, "group", g.Name)
+	}
+	if before := l.shown.groups[g.Name]; before == nil || !sameView(*before, view) {
+		r.lag = append(r.lag, l.src.Name+"/"+g.Name)
+	}
+	for _, in := range []*Incident{s.Opened, s.Updated, s.Resolved} {
+		if in != nil {
+			l.change(r, in, s)
+		}
+	}
+	l.standing(r, g.Name, view, s)
+}
+
+// change has an incident written down, and its page.
+func (l *loop) change(r *result, in *Incident, s Step) {
+	c := Change{Incident: *in}
+	if in != s.Resolved {
+		c.Tell, c.Evidence = told(in, l.w.to), true
+	}
+	r.turn.Incidents = append(r.turn.Incidents, c)
+	r.incident = append(r.incident, in.ID)
+	l.log.Info(said(in, s), "incident", in.ID, "group", in.Group, "verdict", in.Verdict, "lines", len(in.Lines), "pages", in.Pages)
+}
+
+func said(in *Incident, s Step) string {
+	switch in {
+	case s.Opened:
+		return "incident opened"
+	case s.Resolved:
+		return "incident resolved"
+	}
+	return "incident changed"
+}
+
+// standing decides whether records are read for a group's incident: when it
+// opens or changes, when its line stands elsewhere by now, and again when they
+// could not be read.
+func (l *loop) standing(r *result, group string, view GroupView, s Step) {
+	in := l.watches[group].Incident
+	if in == nil {
+		delete(l.told, group)
+		return
+	}
+	i := slices.IndexFunc(view.Lines, func(v LineView) bool { return v.Partition == in.Evidence.Line })
+	if i < 0 {
+		return
+	}
+	sc := scene{incident: *clone(in), line: view.Lines[i]}
+	r.owner(sc)
+	if l.src.Records == nil || !suspectable(sc.line.Verdict) {
+		return
+	}
+	was, known := l.told[group]
+	here := toldOf{line: sc.line.Partition, position: sc.line.Position}
+	switch {
+	case s.Opened != nil || s.Updated != nil:
+	case !known: // after a restart: the store has it
+		l.told[group] = here
+		return
+	case was.line == here.line && was.position == here.position && (!was.missing || was.tries >= evidenceTries):
+		return
+	}
+	r.scenes = append(r.scenes, sc)
+}
+
+// owner names the owner of the line as people know it, in what is written of
+// the incident anyway.
+func (r *result) owner(s scene) {
+	for i := range r.turn.Incidents {
+		if c := &r.turn.Incidents[i]; c.ID == s.incident.ID && c.Evidence {
+			c.Incident.Evidence = s.evidence()
+		}
+	}
+}
+
+// gatherAll gathers the evidence that is wanted, and puts it into the turn.
+func (l *loop) gatherAll(ctx context.Context, r *result) {
+	if len(r.scenes) == 0 {
+		return
+	}
+	for i, e := range gather(ctx, l.src.Records, r.scenes) {
+		in, line := r.scenes[i].incident, r.scenes[i].line
+		was := l.told[in.Group]
+		if was.line != line.Partition || was.position != line.Position {
+			was.tries = 0
+		}
+		l.told[in.Group] = toldOf{line: line.Partition, position: line.Position, missing: e.Missing != "", tries: was.tries + 1}
+		if e.Missing != "" {
+			l.log.Warn("evidence is missing", "incident", in.ID, "group", in.Group, "err", e.Missing)
+		}
+		r.attach(in, e)
+	}
+}
+
+// attach gives an incident its evidence.
+func (r *result) attach(in Incident, e Evidence) {
+	i := slices.IndexFunc(r.turn.Incidents, func(c Change) bool { return c.ID == in.ID })
+	if i < 0 {
+		r.turn.Incidents = append(r.turn.Incidents, Change{Incident: in})
+		r.incident = append(r.incident, in.ID)
+		i = len(r.turn.Incidents) - 1
+	}
+	c := &r.turn.Incidents[i]
+	c.Incident.Evidence, c.Evidence = e, true
+}
+
+// save writes the turn: the watches that changed, the incidents, their events.
+func (l *loop) save(ctx context.Context, r *result) error {
+	fresh := map[string]uint64{}
+	for group, w := range l.watches {
+		text, err := json.Marshal(w)
+		if err != nil {
+			return fmt.Errorf("write down what is remembered of group %s: %w", group, err)
+		}
+		if sum := maphash.Bytes(l.seed, text); sum != l.saved[group] {
+			fresh[group], r.turn.Watches[group] = sum, text
+		}
+	}
+	if err := l.w.store.Turn(context.WithoutCancel(ctx), r.turn); err != nil {
+		l.watches = nil
+		return err
+	}
+	for group, sum := range fresh {
+		l.saved[group] = sum
+	}
+	return nil
+}
+
+// show puts the reading on the board and tells who listens.
+func (l *loop) show(r *result, readErr error) {
+	if readErr != nil {
+		l.log.Warn("the source cannot be read: nothing opens and nothing resolves", "err", readErr)
+	}
+	l.w.publish(func() {
+		l.finished = l.w.Clock()
+		l.shown.groups = r.groups
+		l.shown.read.Err = ""
+		if readErr != nil {
+			l.shown.read.Err = readErr.Error()
+			return
+		}
+		l.shown.read.ReadAt = r.now
+	})
+	if len(r.turn.Incidents) > 0 {
+		l.w.wake()
+	}
+	l.w.changed("lag", r.lag)
+	l.w.changed("incident", r.incident)
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/unwedge/unwedge/alerts"
+)
+
+// The states of an event in the outbox. It leaves pending when its notifier
+// accepted it, or refused it for good, and never otherwise.
+const (
+	eventPending  = "pending"
+	eventAccepted = "accepted"
+	eventGaveUp   = "gave_up"
+)
+
+// step is the place of an event in its lane.
+func step(e alerts.EventKind) int {
+	switch e {
+	case alerts.Trigger:
+		return 1
+	case alerts.Acknowledge:
+		return 2
+	}
+	return 3
+}
+
+const insertEvent = `INSERT INTO outbox (incident, notifier, event, step, state, minimal, attempts, written_at, attempted_at, next_at, accepted_at, error) `
+
+// writeTrigger writes the page of an incident, once: the second time is no
+// change.
+func writeTrigger(ctx context.Context, tx *sql.Tx, incident, notifier string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, insertEvent+`VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '') ON CONFLICT DO NOTHING`,
+		incident, notifier, alerts.Trigger, step(alerts.Trigger), eventPending, false, micros(now), micros(now))
+	return err
+}
+
+// writeResolves writes the end of an incident to each notifier that has its
+// beginning, delivered or not.
+func writeResolves(ctx context.Context, tx *sql.Tx, incident string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
+		WHERE incident = ? AND step = ? ON CONFLICT DO NOTHING`,
+		alerts.Resolve, step(alerts.Resolve), eventPending, micros(now), micros(now), incident, step(alerts.Trigger))
+	return err
+}
+
+// first holds for the first pending event of a lane: a resolve never overtakes
+// its trigger.
+const first = `o.state = 'pending' AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.incident = o.incident AND b.notifier = o.notifier
+	AND b.step < o.step AND b.state = 'pending')`
+
+// Due is what may be attempted now, and when the next event may be.
+func (s *Store) Due(ctx context.Context, notifier string, now time.Time, max int) ([]alerts.Pending, time.Time, error) {
+	due, err := s.due(ctx, notifier, now, max)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read the outbox of %s: %w", notifier, err)
+	}
+	var next sql.NullInt64
+	err = s.read.QueryRowContext(ctx, `SELECT MIN(o.next_at) FROM outbox o WHERE o.notifier = ? AND o.next_at > ? AND `+first,
+		notifier, micros(now)).Scan(&next)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read the outbox of %s: %w", notifier, err)
+	}
+	return due, instant(next.Int64), nil
+}
+
+func (s *Store) due(ctx context.Context, notifier string, now time.Time, max int) ([]alerts.Pending, error) {
+	var due []alerts.Pending
+	err := each(ctx, s.read, func(r *sql.Rows) error {
+		var p alerts.Pending
+		err := r.Scan(&p.Incident, &p.Notifier, &p.Event, &p.Attempts, &p.Minimal)
+		due = append(due, p)
+		return err
+	}, `SELECT o.incident, o.notifier, o.event, o.attempts, o.minimal FROM outbox o
+		WHERE o.notifier = ? AND o.next_at <= ? AND `+first+` ORDER BY o.next_at, o.incident LIMIT ?`, notifier, micros(now), max)
+	return due, err
+}
+
+// Attempt writes down that an attempt begins, on disk before a byte is sent,
+// and reads its incident as it is now. It is false when there is nothing to
+// attempt any more.
+func (s *Store) Attempt(ctx context.Context, p alerts.Pending, now time.Time) (in alerts.Incident, there bool, err error) {
+	err = s.in(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `UPDATE outbox SET attempts = attempts + 1, attempted_at = ?
+			WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
+			micros(now), p.Incident, p.Notifier, step(p.Event), eventPending)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+		list, err := queryIncidents(ctx, tx, "id = ?", p.Incident)
+		if err == nil && len(list) == 1 {
+			in, there = list[0], true
+		}
+		return err
+	})
+	if err != nil {
+		return in, false, fmt.Errorf("attempt the %s of %s at %s: %w", p.Event, p.Incident, p.Notifier, err)
+	}
+	return in, there, nil
+}
+
+// Settle writes down what became of an attempt.
+func (s *Store) Settle(ctx context.Context, p alerts.Pending, r alerts.Result) error {
+	state, accepted := eventPending, int64(0)
+	switch {
+	case r.Accepted:
+		state, accepted = eventAccepted, micros(r.At)
+	case r.GaveUp:
+		state = eventGaveUp
+	}
+	err := s.in(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, accepted_at = ?, next_at = ?, minimal = ?, error = ?
+			WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
+			state, accepted, micros(r.NextAt), r.Minimal, r.Err, p.Incident, p.Notifier, step(p.Event), eventPending)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("settle the %s of %s at %s: %w", p.Event, p.Incident, p.Notifier, err)
+	}
+	return nil
+}
+
+// Undelivered is what notifiers have not been told yet, by notifier, and what
+// the last attempt at it ended with.
+func (s *Store) Undelivered(ctx context.Context) ([]alerts.Backlog, error) {
+	var list []alerts.Backlog
+	err := each(ctx, s.read, func(r *sql.Rows) error {
+		var b alerts.Backlog
+		var oldest int64
+		err := r.Scan(&b.Notifier, &b.Events, &oldest, &b.Err)
+		b.Oldest = instant(oldest)
+		list = append(list, b)
+		return err
+	}, `SELECT o.notifier, COUNT(*), MIN(o.written_at), COALESCE((SELECT l.error FROM outbox l
+			WHERE l.notifier = o.notifier AND l.state = 'pending' AND l.error <> '' ORDER BY l.attempted_at DESC LIMIT 1), '')
+		FROM outbox o WHERE o.state = 'pending' GROUP BY o.notifier ORDER BY o.notifier`)
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	return list, nil
+}
