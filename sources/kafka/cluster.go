@@ -1,0 +1,163 @@
+package kafka
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// topicID tells a topic from one of the same name that was deleted before it.
+// Brokers before 2.8 (KIP-516) have none: all zero.
+type topicID [16]byte
+
+// String is the id as Kafka's own tools print it; "" for none.
+func (id topicID) String() string {
+	if id == (topicID{}) {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(id[:])
+}
+
+func parseTopicID(text string) (id topicID, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil && text != "" && len(b) != len(id) {
+		err = fmt.Errorf("%q is no topic id", text)
+	}
+	copy(id[:], b)
+	return id, err
+}
+
+// part is one partition of a topic.
+type part struct {
+	number int32
+	leader int32 // -1: none
+	err    error // why it has no leader
+}
+
+type topic struct {
+	name     string
+	id       topicID
+	internal bool
+	err      error
+	parts    []part // by number
+}
+
+// part finds a partition by its number.
+func (t *topic) part(number int32) (part, bool) {
+	i, found := slices.BinarySearchFunc(t.parts, number, func(p part, n int32) int { return int(p.number - n) })
+	if !found {
+		return part{}, false
+	}
+	return t.parts[i], true
+}
+
+// cluster is the brokers and topics at one moment. It is not changed after it
+// was read.
+type cluster struct {
+	brokers map[int32]string // address
+	topics  map[string]*topic
+	names   map[topicID]string
+	at      time.Time
+}
+
+// nameOf resolves what a response names by one or both: kfake leaves names
+// empty in ConsumerGroupDescribe, and OffsetFetch from version 10 on has ids
+// only. "" when the id is not known.
+func (c *cluster) nameOf(name string, id topicID) string {
+	if name != "" {
+		return name
+	}
+	return c.names[id]
+}
+
+func (c *cluster) brokerIDs() []int32 {
+	ids := make([]int32, 0, len(c.brokers))
+	for id := range c.brokers {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// snapshots keeps the last picture of the cluster, for those who may do with
+// one of some age.
+type snapshots struct {
+	mu    sync.Mutex
+	last  *cluster
+	first map[string]bool // the topics that were there when we first looked
+}
+
+// cluster gives a picture of the cluster no older than maxAge. Asking never
+// creates a topic.
+func (s *Source) cluster(ctx context.Context, maxAge time.Duration) (*cluster, error) {
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	if c := s.seen.last; c != nil && maxAge > 0 && s.now().Sub(c.at) <= maxAge {
+		return c, nil
+	}
+	c, err := s.askCluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.seen.last = c
+	if s.seen.first == nil {
+		s.seen.first = make(map[string]bool, len(c.topics))
+		for name := range c.topics {
+			s.seen.first[name] = true
+		}
+	}
+	return c, nil
+}
+
+// isNew tells that a topic was made after we first looked at the cluster.
+func (s *Source) isNew(topic string) bool {
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	return s.seen.first != nil && !s.seen.first[topic]
+}
+
+func (s *Source) askCluster(ctx context.Context) (*cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*s.cfg.Timeout)
+	defer cancel()
+	req := kmsg.NewPtrMetadataRequest() // no topics: all; AllowAutoTopicCreation stays false
+	resp, err := req.RequestWith(ctx, s.client)
+	if err != nil {
+		return nil, fmt.Errorf("read the metadata of the cluster from %s: %w", strings.Join(s.cfg.Brokers, ", "), s.readable(err))
+	}
+	c := &cluster{brokers: map[int32]string{}, topics: map[string]*topic{}, names: map[topicID]string{}, at: s.now()}
+	for _, b := range resp.Brokers {
+		c.brokers[b.NodeID] = net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
+	}
+	for _, t := range resp.Topics {
+		if t.Topic == nil {
+			continue
+		}
+		c.topics[*t.Topic] = readTopic(t)
+		c.names[t.TopicID] = *t.Topic
+	}
+	return c, nil
+}
+
+func readTopic(t kmsg.MetadataResponseTopic) *topic {
+	out := &topic{name: *t.Topic, id: t.TopicID, internal: t.IsInternal, err: code(t.ErrorCode)}
+	for _, p := range t.Partitions {
+		q := part{number: p.Partition, leader: p.Leader}
+		if p.Leader < 0 {
+			q.err = ErrNoLeader
+			if err := code(p.ErrorCode); err != nil {
+				q.err = err
+			}
+		}
+		out.parts = append(out.parts, q)
+	}
+	slices.SortFunc(out.parts, func(a, b part) int { return int(a.number - b.number) })
+	return out
+}
