@@ -221,6 +221,9 @@ func (l line) whyOK(g group) string {
 	if reads, arrives, ok := p.speeds(); ok && reads > arrives && waits > 0 && p.late(l.Lag, g.now) > noLateness {
 		return fmt.Sprintf("catching up, about %s left: %s, %s fewer", about(inSeconds(float64(waits)/(reads-arrives))), l.unreadCount(), rate(reads-arrives))
 	}
+	if l.Position == sources.NoCommit {
+		return fmt.Sprintf("no commit yet; %s for %s, and it may take %s", several(p.raw(l.Lag), "offset"), about(waited), about(l.threshold()))
+	}
 	if waited == 0 {
 		return "moving; " + l.unreadCount()
 	}

@@ -26,8 +26,8 @@ func (p *progress) move(l sources.Lag, r reading) (rose bool) {
 func (p *progress) rise(l sources.Lag, r reading) {
 	waited := p.Wait.elapsed(r.now)
 	p.Habit.add(waited)
-	if waited >= r.rule.StallAfter {
-		p.unmark(p.High) // what piled up while it stood says nothing of how fast it reads
+	if waited >= r.rule.StallAfter || (p.Loss != nil && p.Position < p.Loss.To) {
+		p.unmark(p.High) // what piled up while it stood, or was lost, says nothing of how fast it reads
 	}
 	p.Prior, p.High, p.RoseAt = p.High, l.Position, r.now
 	p.Wait.stop()
@@ -118,6 +118,9 @@ func (p *progress) lose(l sources.Lag, r reading) {
 		return
 	}
 	p.Loss = &loss{At: r.now, From: p.Position, To: l.Start}
+	if l.Position < l.Start {
+		p.Loss.From = max(p.Position, l.Position) // what it read up to then is not lost
+	}
 	p.unmark(l.Position)
 	p.Told.Loss = true
 }
