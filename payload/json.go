@@ -32,15 +32,16 @@ func isJSON(b []byte) bool {
 	return len(b) > 1 && len(b) <= parseLimit && strings.IndexByte(`{["`, b[0]) >= 0 && json.Valid(b)
 }
 
-// Lookup finds a value by its JSON pointer (RFC 6901) in a JSON document. It
-// returns the exact bytes of the value, and false when there is none. Of equal
-// names the last one counts, as in most parsers; "-1" is the last element of
-// an array.
-func Lookup(b []byte, pointer string) ([]byte, bool) {
-	if len(b) > parseLimit || !json.Valid(b) {
-		return nil, false
+// LookupText is Document.Text for a look or two.
+func LookupText(b []byte, pointer string) (string, bool) {
+	d, ok := ParseJSON(b)
+	if !ok {
+		return "", false
 	}
-	at := trimSpace(b)
+	return d.Text(pointer)
+}
+
+func lookup(at []byte, pointer string) ([]byte, bool) {
 	if pointer == "" {
 		return at, true
 	}
@@ -53,16 +54,6 @@ func Lookup(b []byte, pointer string) ([]byte, bool) {
 		at = next
 	}
 	return at, true
-}
-
-// LookupText is Lookup for people: a string without its quotes, anything else
-// as it was written. A null is not found.
-func LookupText(b []byte, pointer string) (string, bool) {
-	raw, ok := Lookup(b, pointer)
-	if !ok || kindOf(raw) == Null {
-		return "", false
-	}
-	return textOf(raw), true
 }
 
 // textOf is a string without its quotes, anything else as it was written.

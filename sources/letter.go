@@ -68,6 +68,15 @@ type DeadLetter struct {
 	// RedriveTo is the queue that the convention names as the way back, a hint
 	// and never an authority; "" when it names none.
 	RedriveTo string
+	// Earlier are the origins of earlier hops, newest first, of a letter that was
+	// dead-lettered or retried more than once.
+	Earlier []Origin
+	// Inferred names what was read from the names of queues and not from the
+	// record: "origin", "attempts".
+	Inferred []string
+	// OriginalKey is the key that the record had before the convention put its
+	// own data there (uForwarder); nil when Key is the key. Empty is null.
+	OriginalKey []byte
 	// NotTheOriginal is set when the body is a description of the record, or a
 	// pointer to it, and not the record itself.
 	NotTheOriginal bool
