@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
 )
 
@@ -118,7 +119,7 @@ func ofReview(err error) (*problem, bool) {
 	switch {
 	case errors.Is(err, review.ErrNotFound):
 		p.status, p.code = http.StatusNotFound, codeNotFound
-	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor):
+	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor), errors.Is(err, alerts.ErrCursor):
 		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.As(err, &taken):
 		p.status, p.code, p.redrive = http.StatusConflict, codeConflict, taken.Redrive

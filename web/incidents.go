@@ -2,19 +2,24 @@ package web
 
 import (
 	"github.com/labstack/echo/v4"
+
+	"github.com/unwedge/unwedge/alerts"
 )
 
 // incidents reads the filter of incidents: all of them unless it says
 // otherwise. An acknowledged incident is open, too.
-func (q *query) incidents() IncidentFilter {
-	f := IncidentFilter{Groups: q.many("group")}
-	given := q.among("status", "open", "resolved", "all")
-	for _, status := range given {
-		f.Open = f.Open || status != "resolved"
-		f.Resolved = f.Resolved || status != "open"
+func (q *query) incidents() alerts.IncidentFilter {
+	f := alerts.IncidentFilter{Groups: q.many("group")}
+	open, resolved := false, false
+	for _, status := range q.among("status", "open", "resolved", "all") {
+		open = open || status != "resolved"
+		resolved = resolved || status != "open"
 	}
-	if len(given) == 0 {
-		f.Open, f.Resolved = true, true
+	switch {
+	case open && !resolved:
+		f.Status = alerts.Open
+	case resolved && !open:
+		f.Status = alerts.Resolved
 	}
 	return f
 }
@@ -28,7 +33,7 @@ func (s *Server) showIncidentsJSON(c echo.Context) error {
 	if err := q.done(); err != nil {
 		return err
 	}
-	incidents, next, err := s.Incidents.Incidents(c.Request().Context(), filter, cursor, limit)
+	incidents, next, err := s.Incidents.Incidents(c.Request().Context(), filter, limit, cursor)
 	if err != nil {
 		return err
 	}

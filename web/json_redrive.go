@@ -8,13 +8,12 @@ import (
 )
 
 type planJSON struct {
-	Plan       string         `json:"plan"`
-	CreatedAt  *time.Time     `json:"created_at"`
-	Total      int            `json:"total"`
-	Letters    []plannedJSON  `json:"letters"`
-	NextCursor *string        `json:"next_cursor"` // of …/letters, after those listed here
-	Receivers  []receiverJSON `json:"receivers"`
-	Warnings   []warningJSON  `json:"warnings"`
+	Plan      string         `json:"plan"`
+	CreatedAt *time.Time     `json:"created_at"`
+	Total     int            `json:"total"`
+	Letters   []plannedJSON  `json:"letters"`
+	Receivers []receiverJSON `json:"receivers"`
+	Warnings  []warningJSON  `json:"warnings"`
 }
 
 type plannedJSON struct {
@@ -47,12 +46,13 @@ type receiverJSON struct {
 type plannedPageJSON struct {
 	Letters    []plannedJSON `json:"letters"`
 	NextCursor *string       `json:"next_cursor"`
-	Total      int           `json:"total"`
+	Total      int64         `json:"total"`
 }
 
 type jobsJSON struct {
 	Redrives   []jobJSON `json:"redrives"`
 	NextCursor *string   `json:"next_cursor"`
+	Total      int64     `json:"total"`
 }
 
 type jobJSON struct {
@@ -66,6 +66,7 @@ type jobJSON struct {
 	RatePerSecond *float64   `json:"rate_per_second"`
 	Counts        countsJSON `json:"counts"`
 	Verdict       *string    `json:"verdict"`
+	Trouble       *string    `json:"trouble"` // why it does not get on just now
 }
 
 // wholeJobJSON is a job with its first thousand items.
@@ -89,14 +90,16 @@ type countsJSON struct {
 type itemsJSON struct {
 	Items      []itemJSON `json:"items"`
 	NextCursor *string    `json:"next_cursor"`
+	Total      int64      `json:"total"`
 }
 
 type itemJSON struct {
-	ID     string         `json:"id"`
-	Letter string         `json:"letter"`
-	State  string         `json:"state"`
-	Target itemTargetJSON `json:"target"`
-	Error  *string        `json:"error"`
+	ID       string         `json:"id"`
+	Letter   string         `json:"letter"`
+	State    string         `json:"state"`
+	Target   itemTargetJSON `json:"target"`
+	CameBack *string        `json:"came_back"` // id of the letter that it came back as
+	Error    *string        `json:"error"`
 }
 
 // itemTargetJSON is where a letter lies now: an offset on Kafka, a message id
@@ -108,15 +111,14 @@ type itemTargetJSON struct {
 	MessageID *string `json:"message_id"`
 }
 
-func planOf(p review.Plan, next string) planJSON {
+func planOf(p review.Plan) planJSON {
 	out := planJSON{
-		Plan:       p.ID,
-		CreatedAt:  instant(p.CreatedAt),
-		Total:      p.Total,
-		Letters:    plannedOf(p.Letters),
-		NextCursor: cursorJSON(next),
-		Receivers:  make([]receiverJSON, 0, len(p.Receivers)),
-		Warnings:   warningsOf(p.Warnings),
+		Plan:      p.ID,
+		CreatedAt: instant(p.CreatedAt),
+		Total:     p.Total,
+		Letters:   plannedOf(p.Letters),
+		Receivers: make([]receiverJSON, 0, len(p.Receivers)),
+		Warnings:  warningsOf(p.Warnings),
 	}
 	for _, r := range p.Receivers {
 		out.Receivers = append(out.Receivers, receiverJSON{Queue: r.Queue, Group: r.Group, State: known(r.State), Lag: number(r.Lag)})
@@ -153,6 +155,7 @@ func jobOf(j review.Redrive) jobJSON {
 		Total:     j.Total,
 		Counts:    countsOf(j.Counts),
 		Verdict:   known(j.Verdict),
+		Trouble:   known(j.Trouble),
 	}
 	if j.RatePerSecond > 0 {
 		out.RatePerSecond = &j.RatePerSecond
@@ -177,7 +180,7 @@ func countsOf(n map[review.ItemState]int) countsJSON {
 func itemsOf(items []review.Item) []itemJSON {
 	out := make([]itemJSON, 0, len(items))
 	for _, i := range items {
-		out = append(out, itemJSON{ID: i.ID, Letter: i.LetterID, State: string(i.State), Target: itemTargetOf(i), Error: known(i.Error)})
+		out = append(out, itemJSON{ID: i.ID, Letter: i.LetterID, State: string(i.State), Target: itemTargetOf(i), CameBack: known(i.CameBack), Error: known(i.Error)})
 	}
 	return out
 }

@@ -11,8 +11,8 @@ import (
 
 // verdicts are all of them, worst first.
 var verdicts = []alerts.Verdict{
-	alerts.DataLoss, alerts.GroupStall, alerts.HeadOfLineStall, alerts.Stopped, alerts.Unassigned,
-	alerts.OpenTransaction, alerts.Unknown, alerts.Slow, alerts.Rewind, alerts.Orphaned, alerts.OK,
+	alerts.GroupStall, alerts.HeadOfLineStall, alerts.DataLoss, alerts.Stopped, alerts.Unassigned, alerts.OpenTransaction,
+	alerts.Unknown, alerts.Rewind, alerts.Slow, alerts.Orphaned, alerts.OK,
 }
 
 func words[T ~string](all []T) []string {
@@ -22,6 +22,15 @@ func words[T ~string](all []T) []string {
 	}
 	return out
 }
+
+// trouble are words for several verdicts at once, as the page Lag has them.
+var trouble = map[string][]alerts.Verdict{
+	"stuck":   {alerts.GroupStall, alerts.HeadOfLineStall, alerts.DataLoss, alerts.Stopped},
+	"at_risk": {alerts.Unassigned, alerts.OpenTransaction, alerts.Slow},
+}
+
+// verdictWords is what a filter by verdict takes.
+var verdictWords = append(words(verdicts), "stuck", "at_risk")
 
 // lagFilter selects lines of groups, each by its exact name; an empty field
 // selects all.
@@ -34,8 +43,21 @@ func (q *query) lag() lagFilter {
 		sources:  q.many("source"),
 		groups:   q.many("group"),
 		topics:   q.many("topic"),
-		verdicts: q.among("verdict", words(verdicts)...),
+		verdicts: verdictsOf(q.among("verdict", verdictWords...)),
 	}
+}
+
+// verdictsOf is the verdicts by their words.
+func verdictsOf(given []string) []string {
+	var out []string
+	for _, w := range given {
+		if several, ok := trouble[w]; ok {
+			out = append(out, words(several)...)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // apply is the groups that the filter selects, each with the lines that it
@@ -94,9 +116,10 @@ func sumLag(lines []alerts.LineView) (lag int64, unknown int) {
 	known := false
 	for _, l := range lines {
 		switch {
+		case l.Verdict == alerts.Orphaned:
 		case l.Lag == sources.NotKnown:
 			unknown++
-		case l.Verdict != alerts.Orphaned:
+		default:
 			lag += l.Lag
 			known = true
 		}
@@ -121,11 +144,11 @@ func (s *Server) showLagJSON(c echo.Context) error {
 	board := s.Board.Board()
 	key := func(g alerts.GroupView) place { return place{g.Source, g.Group} }
 	groups, next := after(filter.apply(board.Groups), key, from, limit)
-	answer := lagJSON{Groups: make([]groupJSON, 0, len(groups)), Sources: make([]sourceJSON, 0, len(board.Sources)), NextCursor: cursorJSON(next)}
+	answer := lagJSON{Groups: make([]groupJSON, 0, len(groups)), Sources: make([]sourceJSON, 0, len(s.Sources)), NextCursor: cursorJSON(next)}
 	for _, g := range groups {
 		answer.Groups = append(answer.Groups, groupOf(g))
 	}
-	for _, r := range board.Sources {
+	for _, r := range s.readings(board) {
 		if has(filter.sources, r.Source) {
 			answer.Sources = append(answer.Sources, sourceOf(r))
 		}

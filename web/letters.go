@@ -48,7 +48,7 @@ func (s *Server) showLettersJSON(c echo.Context) error {
 	if err := q.done(); err != nil {
 		return err
 	}
-	page, err := s.Letters.Letters(c.Request().Context(), filter, cursor, limit)
+	page, err := s.Letters.Letters(c.Request().Context(), filter, limit, cursor)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"strconv"
 	"time"
 
@@ -84,18 +85,11 @@ func (f figures) letters(ctx context.Context, out chan<- prometheus.Metric) erro
 // so that an alert on them sees an end.
 func (f figures) open(ctx context.Context, out chan<- prometheus.Metric) error {
 	counts := map[alerts.Verdict]int{alerts.HeadOfLineStall: 0, alerts.GroupStall: 0, alerts.Stopped: 0, alerts.Unassigned: 0, alerts.DataLoss: 0, alerts.OpenTransaction: 0}
-	for cursor := ""; ; {
-		page, next, err := f.incidents.Incidents(ctx, IncidentFilter{Open: true}, cursor, mostLimit)
-		if err != nil {
-			return err
-		}
-		for _, i := range page {
-			counts[i.Verdict]++
-		}
-		if cursor = next; next == "" {
-			break
-		}
+	open, err := f.incidents.OpenIncidents(ctx)
+	if err != nil {
+		return err
 	}
+	maps.Copy(counts, open)
 	for verdict, n := range counts {
 		out <- gauge(openDesc, float64(n), string(verdict))
 	}

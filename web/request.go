@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
 )
 
@@ -31,7 +32,7 @@ func noParameters(c echo.Context) error {
 
 // orMissing is the error that names what is not there, where that is the error.
 func orMissing(err error, what, id string) error {
-	if errors.Is(err, review.ErrNotFound) {
+	if errors.Is(err, review.ErrNotFound) || errors.Is(err, alerts.ErrNotFound) {
 		return missing(what, id)
 	}
 	return err

@@ -13,7 +13,7 @@ func (s *Server) showCausesJSON(c echo.Context) error {
 	if err := q.done(); err != nil {
 		return err
 	}
-	page, err := s.Causes.Causes(c.Request().Context(), filter, cursor, limit)
+	page, err := s.Causes.Causes(c.Request().Context(), filter, limit, cursor)
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,24 @@ type route struct {
 // routes is the one route table: everything that the dashboard serves of its
 // own. Every GET answers HEAD as well.
 var routes = []route{
+	{method: http.MethodGet, path: "/", needs: viewer, handle: (*Server).showNow},
+	{method: http.MethodGet, path: "/lag", needs: viewer, handle: (*Server).showLag},
+	{method: http.MethodGet, path: "/review", needs: viewer, handle: (*Server).showReview},
+	{method: http.MethodGet, path: "/causes/:id", needs: viewer, handle: (*Server).showCause},
+	{method: http.MethodGet, path: "/letters/:id", needs: reader, handle: (*Server).showLetter},
+	{method: http.MethodGet, path: "/redrives", needs: viewer, handle: (*Server).showRedrives},
+	{method: http.MethodPost, path: "/redrives", needs: operator, handle: (*Server).doRedrive},
+	{method: http.MethodPost, path: "/redrives/plans", needs: operator, handle: (*Server).doPlan},
+	{method: http.MethodGet, path: "/redrives/plans/:plan", needs: reader, handle: (*Server).showPlan},
+	{method: http.MethodGet, path: "/redrives/:id", needs: viewer, handle: (*Server).showRedrive},
+	{method: http.MethodGet, path: "/incidents", needs: viewer, handle: (*Server).showIncidents},
+	{method: http.MethodGet, path: "/incidents/:id", needs: viewer, handle: (*Server).showIncident},
+	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
+	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
+
 	{method: http.MethodGet, path: "/healthz", needs: anyone, handle: (*Server).showHealth},
 	{method: http.MethodGet, path: "/readyz", needs: anyone, handle: (*Server).showReady},
 	{method: http.MethodGet, path: "/metrics", needs: viewer, handle: (*Server).showMetrics},
-
-	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
 
 	{method: http.MethodGet, path: "/api/v1/openapi.json", needs: viewer, handle: (*Server).showOpenAPI},
 	{method: http.MethodGet, path: "/api/v1/events", needs: viewer, handle: (*Server).showEvents, long: true},

@@ -15,18 +15,25 @@ type Board interface {
 	Board() alerts.Board
 }
 
+// Collector says how each source was last looked through for letters.
+type Collector interface {
+	Status() []review.SourceStatus
+}
+
 // Letters are the dead letters in the store.
 type Letters interface {
 	// Letters is a page of the letters that a filter selects, newest first. A
 	// cursor of another list is review.ErrBadCursor.
-	Letters(ctx context.Context, f review.Filter, cursor string, limit int) (review.Letters, error)
+	Letters(ctx context.Context, f review.Filter, limit int, cursor string) (review.Letters, error)
 	// Letter is one of them, or review.ErrNotFound.
 	Letter(ctx context.Context, id string) (review.Letter, error)
+	// LettersByID gives letters in the order of the ids.
+	LettersByID(ctx context.Context, ids []string) ([]review.Letter, error)
 }
 
 // Causes are the causes that the letters share.
 type Causes interface {
-	Causes(ctx context.Context, f review.Filter, cursor string, limit int) (review.Causes, error)
+	Causes(ctx context.Context, f review.Filter, limit int, cursor string) (review.Causes, error)
 	Cause(ctx context.Context, id string) (review.Cause, error)
 	Summary(ctx context.Context) (review.Summary, error)
 }
@@ -40,16 +47,16 @@ type Queues interface {
 
 // Redrives are the jobs that send letters back, with their ledger.
 type Redrives interface {
-	Redrives(ctx context.Context, cursor string, limit int) (review.Redrives, error)
+	Redrives(ctx context.Context, limit int, cursor string) (review.Redrives, error)
 	Redrive(ctx context.Context, id string) (review.Redrive, error)
-	Items(ctx context.Context, redrive string, states []review.ItemState, cursor string, limit int) (review.Items, error)
+	Items(ctx context.Context, redrive string, states []review.ItemState, limit int, cursor string) (review.Items, error)
 }
 
 // Plans are redrives before they start.
 type Plans interface {
 	// Plan is a plan with the first thousand of its letters.
 	Plan(ctx context.Context, id string) (review.Plan, error)
-	PlannedLetters(ctx context.Context, id, cursor string, limit int) (review.PlannedLetters, error)
+	PlanLetters(ctx context.Context, id string, limit int, cursor string) (review.PlannedLetters, error)
 }
 
 // Desk makes plans and starts redrives.
@@ -60,15 +67,13 @@ type Desk interface {
 
 // Incidents are the incidents in the store, newest first.
 type Incidents interface {
-	Incidents(ctx context.Context, f IncidentFilter, cursor string, limit int) ([]alerts.Incident, string, error)
+	// Incidents is a page of them and the cursor of the next; a cursor of
+	// another list is alerts.ErrCursor.
+	Incidents(ctx context.Context, f alerts.IncidentFilter, limit int, cursor string) (page []alerts.Incident, next string, err error)
+	// Incident is one of them, or alerts.ErrNotFound.
 	Incident(ctx context.Context, id string) (alerts.Incident, error)
-}
-
-// IncidentFilter selects incidents.
-type IncidentFilter struct {
-	Open     bool
-	Resolved bool
-	Groups   []string
+	// OpenIncidents counts the open ones by verdict.
+	OpenIncidents(ctx context.Context) (map[alerts.Verdict]int, error)
 }
 
 // Keys remembers the answers to requests that carried an Idempotency-Key.

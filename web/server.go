@@ -18,6 +18,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/unwedge/unwedge/review"
 )
 
 // Budgets of a request. Plans ask brokers; everything else reads the store.
@@ -48,12 +50,23 @@ type Config struct {
 	Redrives  Redrives
 	Plans     Plans
 	Desk      Desk
-	Keys      Keys // nil: an Idempotency-Key is remembered as long as the program runs
+	Collector Collector // nil: only the board says when a source was read
+	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 
-	Events *Events // nil: one that nobody publishes to
-	Checks []Check // of /readyz
-	Mounts []Mount // served beside the routes of this package
-	Demo   bool    // the demo runs: its page is in the navigation
+	Sources []Source                // as configured, in that order
+	Rules   map[string]review.Rules // of redrives, by source
+	Events  *Events                 // nil: one that nobody publishes to
+	Checks  []Check                 // of /readyz
+	Mounts  []Mount                 // served beside the routes of this package
+	Demo    bool                    // the demo runs: its page is in the navigation
+}
+
+// Source is a configured source.
+type Source struct {
+	Name  string
+	Kind  string        // "Kafka, 3 brokers", "SQS, ap-south-1"
+	Every time.Duration // how often it is read; 0: not said
+	Note  string        // to know about reading it; "" for nothing
 }
 
 // Check is one part of the program that must be well for it to be ready.

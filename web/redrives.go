@@ -16,9 +16,9 @@ import (
 // localUser is who acts while there is no access control.
 const localUser = "local"
 
-// mostPlanned is how many letters of a plan, and items of a job, are listed
-// with it; more pages of them have an address of their own.
-const mostPlanned = 1000
+// mostItems is how many items of a job are listed with it; all of them have an
+// address of their own.
+const mostItems = 1000
 
 // redriveBody is the body of POST /api/v1/redrives.
 type redriveBody struct {
@@ -139,28 +139,12 @@ func (s *Server) doRedriveJSON(c echo.Context) error {
 
 // dryRun makes a plan, or reads the one that is named.
 func (s *Server) dryRun(ctx context.Context, r review.Request) (int, any, error) {
-	id := r.Plan
-	if id == "" {
-		made, err := s.Desk.Plan(ctx, r)
-		if err != nil {
-			return 0, nil, err
-		}
-		id = made.ID
+	if r.Plan != "" {
+		plan, err := s.Plans.Plan(ctx, r.Plan)
+		return http.StatusOK, planOf(plan), orMissing(err, "plan", r.Plan)
 	}
-	plan, next, err := s.plan(ctx, id)
-	return http.StatusOK, planOf(plan, next), err
-}
-
-// plan is a plan with the first thousand of its letters, and the cursor of
-// those that follow.
-func (s *Server) plan(ctx context.Context, id string) (review.Plan, string, error) {
-	plan, err := s.Plans.Plan(ctx, id)
-	if err != nil {
-		return plan, "", orMissing(err, "plan", id)
-	}
-	letters, err := s.Plans.PlannedLetters(ctx, id, "", mostPlanned)
-	plan.Letters = letters.Letters
-	return plan, letters.Next, err
+	plan, err := s.Desk.Plan(ctx, r)
+	return http.StatusOK, planOf(plan), err
 }
 
 func (s *Server) start(ctx context.Context, r review.Request) (int, any, error) {
@@ -174,7 +158,7 @@ func (s *Server) start(ctx context.Context, r review.Request) (int, any, error) 
 
 // wholeJob is a job with the first thousand of its items.
 func (s *Server) wholeJob(ctx context.Context, job review.Redrive) (wholeJobJSON, error) {
-	page, err := s.Redrives.Items(ctx, job.ID, nil, "", mostPlanned)
+	page, err := s.Redrives.Items(ctx, job.ID, nil, mostItems, "")
 	return wholeJobJSON{jobJSON: jobOf(job), Items: itemsOf(page.Items)}, err
 }
 
@@ -182,11 +166,12 @@ func (s *Server) showPlanJSON(c echo.Context) error {
 	if err := noParameters(c); err != nil {
 		return err
 	}
-	plan, next, err := s.plan(c.Request().Context(), segment(c, "plan"))
+	id := segment(c, "plan")
+	plan, err := s.Plans.Plan(c.Request().Context(), id)
 	if err != nil {
-		return err
+		return orMissing(err, "plan", id)
 	}
-	return ok(c, planOf(plan, next))
+	return ok(c, planOf(plan))
 }
 
 func (s *Server) showPlanLettersJSON(c echo.Context) error {
@@ -199,15 +184,11 @@ func (s *Server) showPlanLettersJSON(c echo.Context) error {
 		return err
 	}
 	ctx, id := c.Request().Context(), segment(c, "plan")
-	plan, err := s.Plans.Plan(ctx, id)
+	page, err := s.Plans.PlanLetters(ctx, id, limit, cursor)
 	if err != nil {
 		return orMissing(err, "plan", id)
 	}
-	page, err := s.Plans.PlannedLetters(ctx, id, cursor, limit)
-	if err != nil {
-		return err
-	}
-	return ok(c, plannedPageJSON{Letters: plannedOf(page.Letters), NextCursor: cursorJSON(page.Next), Total: plan.Total})
+	return ok(c, plannedPageJSON{Letters: plannedOf(page.Letters), NextCursor: cursorJSON(page.Next), Total: page.Total})
 }
 
 func (s *Server) showRedrivesJSON(c echo.Context) error {
@@ -219,11 +200,11 @@ func (s *Server) showRedrivesJSON(c echo.Context) error {
 	if err := q.done(); err != nil {
 		return err
 	}
-	page, err := s.Redrives.Redrives(c.Request().Context(), cursor, limit)
+	page, err := s.Redrives.Redrives(c.Request().Context(), limit, cursor)
 	if err != nil {
 		return err
 	}
-	answer := jobsJSON{Redrives: make([]jobJSON, 0, len(page.Redrives)), NextCursor: cursorJSON(page.Next)}
+	answer := jobsJSON{Redrives: make([]jobJSON, 0, len(page.Redrives)), NextCursor: cursorJSON(page.Next), Total: page.Total}
 	for _, j := range page.Redrives {
 		answer.Redrives = append(answer.Redrives, jobOf(j))
 	}
@@ -280,9 +261,9 @@ func (s *Server) showItemsJSON(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Redrives.Items(c.Request().Context(), job.ID, states, cursor, limit)
+	page, err := s.Redrives.Items(c.Request().Context(), job.ID, states, limit, cursor)
 	if err != nil {
 		return err
 	}
-	return ok(c, itemsJSON{Items: itemsOf(page.Items), NextCursor: cursorJSON(page.Next)})
+	return ok(c, itemsJSON{Items: itemsOf(page.Items), NextCursor: cursorJSON(page.Next), Total: page.Total})
 }
