@@ -9,8 +9,8 @@ import (
 // move judges the position against the highest that counts, and tells whether
 // it rose.
 func (p *progress) move(l sources.Lag, r reading) (rose bool) {
-	if p.Rewound != nil && r.now.Sub(p.Rewound.At) >= r.rule.StallAfter {
-		p.Rewound = nil // an event is news for so long
+	if p.Rewound != nil && (l.Position >= p.Rewound.From || r.now.Sub(p.Rewound.At) >= r.rule.StallAfter) {
+		p.Rewound = nil // it is back, or no news any more
 	}
 	switch {
 	case l.Position > p.High:
@@ -36,9 +36,6 @@ func (p *progress) rise(l sources.Lag, r reading) {
 	p.Closing = logStart{}
 	if r.memberless {
 		p.MemberlessAt = r.now
-	}
-	if p.Rewound != nil && l.Position >= p.Rewound.From {
-		p.Rewound = nil
 	}
 	if p.Replay != nil && l.Position > p.Replay.From {
 		p.Replay = nil
