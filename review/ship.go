@@ -54,7 +54,7 @@ func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Di
 	}
 	_ = all.Wait() // errors are collected one by one
 	if len(results) > 0 {
-		if err := w.Journal.Record(context.WithoutCancel(ctx), id, results); err != nil {
+		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, results); err != nil {
 			return errors.Join(errNotWritten, err)
 		}
 	}
@@ -224,7 +224,7 @@ func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []
 		results = append(results, Result{d.Number, settled})
 	}
 	if len(results) > 0 {
-		if err := w.Journal.Settle(context.WithoutCancel(ctx), id, results); err != nil {
+		if err := w.Journal.RecordSettled(context.WithoutCancel(ctx), id, results); err != nil {
 			errs = append(errs, err)
 		}
 	}

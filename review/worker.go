@@ -59,18 +59,18 @@ type Ledger interface {
 // Journal is what the worker writes. Each call is one transaction, synced to
 // the disk when it returns, with the letters and the audit in it.
 type Journal interface {
-	// Begin writes shipments with their bytes before they are sent, and fails the
+	// BeginShipments writes shipments with their bytes before they are sent, and fails the
 	// items that can never be. It returns the shipments' numbers.
-	Begin(ctx context.Context, redrive, source string, shipments []sources.Shipment, refused map[string]error) ([]int64, error)
-	// Record writes what became of shipments: accepted items are sent, refused
+	BeginShipments(ctx context.Context, redrive, source string, shipments []sources.Shipment, refused map[string]error) ([]int64, error)
+	// RecordReceipts writes what became of shipments: accepted items are sent, refused
 	// ones failed, ambiguous ones unknown.
-	Record(ctx context.Context, redrive string, results []Result) error
-	// Settle writes which sent items are settled at their source: confirmed.
-	Settle(ctx context.Context, redrive string, results []Result) error
-	// Trouble writes why the redrive does not get on just now; "" when it does.
-	// Finish ends it when nothing is left, and tells whether it has.
-	Trouble(ctx context.Context, redrive, text string) error
-	Finish(ctx context.Context, redrive string) (bool, error)
+	RecordReceipts(ctx context.Context, redrive string, results []Result) error
+	// RecordSettled writes which sent items are settled at their source: confirmed.
+	RecordSettled(ctx context.Context, redrive string, results []Result) error
+	// SetTrouble writes why the redrive does not get on just now; "" when it does.
+	// FinishRedrive ends it when nothing is left, and tells whether it has.
+	SetTrouble(ctx context.Context, redrive, text string) error
+	FinishRedrive(ctx context.Context, redrive string) (bool, error)
 }
 
 // Result is what became of a shipment.
@@ -196,7 +196,7 @@ func (w *Worker) troubled(ctx context.Context, id string, cause error, first boo
 	if first {
 		w.Log.Warn("a redrive does not get on", "redrive", id, "error", cause)
 	}
-	if err := w.Journal.Trouble(ctx, id, cause.Error()); err != nil {
+	if err := w.Journal.SetTrouble(ctx, id, cause.Error()); err != nil {
 		w.Log.Error("the redrive's trouble could not be stored", "redrive", id, "error", err)
 	}
 	w.changed(id)
@@ -234,7 +234,7 @@ func (w *Worker) step(ctx context.Context, j *job) (done bool, err error) {
 		wait(ctx, min(time.Second, time.Until(j.settleAt)))
 		return false, nil
 	}
-	done, err = w.Journal.Finish(ctx, j.id)
+	done, err = w.Journal.FinishRedrive(ctx, j.id)
 	w.changed(j.id)
 	return done, err
 }
@@ -254,7 +254,7 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 		return fmt.Errorf("none of the next %d letters could be taken hold of at %s yet", len(load.Parcels), load.Source)
 	}
 	if len(refused) > 0 {
-		if _, err := w.Journal.Begin(ctx, j.id, load.Source, nil, refused); err != nil {
+		if _, err := w.Journal.BeginShipments(ctx, j.id, load.Source, nil, refused); err != nil {
 			return err
 		}
 		w.changed(j.id)
@@ -269,7 +269,7 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 
 // sendWave writes shipments down, and sends them.
 func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source string, wave []sources.Shipment) error {
-	numbers, err := w.Journal.Begin(ctx, j.id, source, wave, nil)
+	numbers, err := w.Journal.BeginShipments(ctx, j.id, source, wave, nil)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,10 @@ import (
 	"io/fs"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/unwedge/unwedge/review"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -26,8 +29,10 @@ const readers = 4
 // Store is the open database. Writing goes through one connection, so that a
 // transaction that reads and then writes never finds the database busy.
 type Store struct {
-	write *sql.DB
-	read  *sql.DB
+	write  *sql.DB
+	read   *sql.DB
+	weekly atomic.Pointer[review.Weekly] // when the review is, by which letters are counted
+	index  indexer
 }
 
 // Open opens or creates the SQLite file at path and brings its schema up to
@@ -48,10 +53,22 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	s := &Store{write: write, read: read}
-	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the store %s: %w", path, err), s.Close())
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store %s: %w", path, err), read.Close(), write.Close())
 	}
+	s.index.start(s)
 	return s, nil
+}
+
+// prepare brings the schema up to date and reads what every transaction needs.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.makeIndex(ctx); err != nil {
+		return err
+	}
+	return s.readReview(ctx)
 }
 
 // open opens the file with a full sync at each commit: intents and the outbox
@@ -67,7 +84,10 @@ func open(path, more string) (*sql.DB, error) {
 }
 
 // Close closes the store.
-func (s *Store) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
+func (s *Store) Close() error {
+	s.index.end()
+	return errors.Join(s.read.Close(), s.write.Close())
+}
 
 // Writable tells whether the store takes a write right now.
 func (s *Store) Writable(ctx context.Context) error {

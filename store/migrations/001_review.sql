@@ -67,6 +67,8 @@ CREATE TABLE letters (
 	status           TEXT NOT NULL,
 	listed_at        BIGINT NOT NULL, -- when it died, else when it was found: the order of lists; never changes
 	found_at         BIGINT NOT NULL,
+	found_week       BIGINT NOT NULL, -- as in tallies
+	expires_week     BIGINT NOT NULL,
 	outcome          TEXT NOT NULL,
 	returned_from    TEXT NOT NULL,
 	returns          BIGINT NOT NULL, -- how many lives it had before this one
@@ -145,6 +147,7 @@ CREATE TABLE findings (
 CREATE TABLE plans (
 	id         TEXT PRIMARY KEY,
 	created_at BIGINT NOT NULL,
+	finished   BOOLEAN NOT NULL,
 	total      BIGINT NOT NULL,
 	target     TEXT NOT NULL, -- the queue that was asked for; '' for each letter's own
 	warnings   TEXT NOT NULL, -- JSON
@@ -193,7 +196,7 @@ CREATE TABLE items (
 	target_queue      TEXT NOT NULL,
 	target_partition  BIGINT,
 	target_topic_id   TEXT NOT NULL,
-	dropped           BYTEA NOT NULL, -- header names
+	names             BYTEA NOT NULL, -- of headers: kept, dropped, added
 	shipment          INTEGER,
 	receipt_partition BIGINT NOT NULL,
 	receipt_offset    BIGINT NOT NULL,
@@ -217,6 +220,7 @@ CREATE TABLE shipments (
 	target_queue     TEXT NOT NULL,
 	target_partition BIGINT,
 	target_topic_id  TEXT NOT NULL,
+	items            BYTEA NOT NULL, -- ids, in the order in which they are sent
 	data             BYTEA, -- null once it is settled
 	repeat_until     BIGINT NOT NULL
 );

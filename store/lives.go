@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/unwedge/unwedge/review"
+)
+
+// life is the letter that another one was before it was redriven.
+type life struct {
+	item    string
+	letter  string // id
+	returns int64  // how many lives the new one had before
+}
+
+// findLives finds which of the letters we have sent before: by where they came
+// from, which is where the broker put what we sent, else by the lineage that
+// they carry (facts: many publishers drop foreign headers).
+func (t *taking) findLives(ctx context.Context) error {
+	t.lives = map[string]life{}
+	var sent int64
+	err := t.tx.QueryRowContext(ctx, `SELECT value FROM counters WHERE name = 'items'`).Scan(&sent)
+	if err != nil || sent == 0 || len(t.look.Letters) == 0 {
+		return err
+	}
+	for _, find := range []func(context.Context) error{t.byLineage, t.byMessage, t.byOffset} {
+		if err := find(ctx); err != nil {
+			return fmt.Errorf("find letters that came back: %w", err)
+		}
+	}
+	return nil
+}
+
+const findItem = `SELECT i.id, l.id, l.returns + 1 FROM items i JOIN letters l ON l.number = i.letter WHERE `
+
+func (t *taking) byLineage(ctx context.Context) error {
+	byItem := map[string][]string{}
+	for _, l := range t.look.Letters {
+		if from, ok := review.LineageOf(l.Headers); ok {
+			byItem[from.Item] = append(byItem[from.Item], l.ID)
+		}
+	}
+	return t.came(ctx, "i.id", byItem)
+}
+
+// byMessage finds SQS letters: a message keeps its id when it is dead-lettered.
+func (t *taking) byMessage(ctx context.Context) error {
+	byMessage := map[string][]string{}
+	for _, l := range t.look.Letters {
+		if id := l.Place.MessageID; id != "" {
+			byMessage[id] = append(byMessage[id], l.ID)
+		}
+	}
+	return t.came(ctx, "i.receipt_message", byMessage)
+}
+
+// came looks up items by a text, and notes them for the letters that have it.
+func (t *taking) came(ctx context.Context, column string, letters map[string][]string) error {
+	var keys []string
+	for k := range letters {
+		keys = append(keys, k)
+	}
+	for chunk := range slices.Chunk(keys, 500) {
+		in, args := inList(column, chunk)
+		err := each(ctx, t.tx, func(r *sql.Rows) error {
+			var key string
+			var l life
+			if err := r.Scan(&l.item, &l.letter, &l.returns, &key); err != nil {
+				return err
+			}
+			for _, id := range letters[key] {
+				t.live(id, l)
+			}
+			return nil
+		}, `SELECT i.id, l.id, l.returns + 1, `+column+` FROM items i JOIN letters l ON l.number = i.letter WHERE `+column+` <> '' AND `+in, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *taking) live(id string, l life) {
+	if l.letter != id {
+		t.lives[id] = l
+	}
+}
+
+// line is a partition that letters came from.
+type line struct {
+	queue     string
+	partition int64
+}
+
+// byOffset finds Kafka letters whose origin is where we have put a letter. Most
+// partitions have no such place, or none near: they cost one look each.
+func (t *taking) byOffset(ctx context.Context) error {
+	spans := map[line][2]int64{}
+	for _, l := range t.look.Letters {
+		o := l.Origin
+		if o.Queue == "" || o.Partition == nil || o.Offset == nil {
+			continue
+		}
+		at := line{o.Queue, int64(*o.Partition)}
+		span, known := spans[at]
+		if !known {
+			var err error
+			if span, err = t.span(ctx, at); err != nil {
+				return err
+			}
+			spans[at] = span
+		}
+		if *o.Offset < span[0] || *o.Offset > span[1] {
+			continue
+		}
+		var from life
+		err := t.tx.QueryRowContext(ctx, findItem+`i.target_queue = ? AND i.receipt_partition = ? AND i.receipt_offset = ? AND i.source = ?`,
+			at.queue, at.partition, *o.Offset, t.look.Source).Scan(&from.item, &from.letter, &from.returns)
+		if err == nil {
+			t.live(l.ID, from)
+		} else if err != sql.ErrNoRows {
+			return err
+		}
+	}
+	return nil
+}
+
+// span is where in a partition our first and our last letter lie.
+func (t *taking) span(ctx context.Context, at line) ([2]int64, error) {
+	span := [2]int64{0, -1}
+	for i, order := range []string{"ASC", "DESC"} {
+		list, err := column[int64](ctx, t.tx, `SELECT receipt_offset FROM items WHERE target_queue = ? AND receipt_partition = ? AND receipt_offset >= 0
+			ORDER BY receipt_offset `+order+` LIMIT 1`, at.queue, at.partition)
+		if err != nil || len(list) == 0 {
+			return span, err
+		}
+		span[i] = list[0]
+	}
+	return span, nil
+}
+
+// cameBack tells the redrives which of their letters came back. One that is not
+// settled at its source yet is settled first, and counts as back then.
+func (t *taking) cameBack(ctx context.Context, fresh map[int64]review.Letter) error {
+	for _, l := range fresh {
+		from, ok := t.lives[l.ID]
+		if !ok {
+			continue
+		}
+		if _, err := t.tx.ExecContext(ctx, `UPDATE items SET came_back_as = ?,
+			state = CASE WHEN state IN ('confirmed', 'consumed') THEN 'returned' ELSE state END WHERE id = ?`, l.ID, from.item); err != nil {
+			return err
+		}
+		if _, err := t.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE id = ? AND status = 'redriven'`, from.letter); err != nil {
+			return err
+		}
+		var redrive string
+		err := t.tx.QueryRowContext(ctx, `SELECT r.id FROM redrives r JOIN items i ON i.redrive = r.number WHERE i.id = ?`, from.item).Scan(&redrive)
+		if err != nil {
+			return err
+		}
+		t.taken.Changed = append(t.taken.Changed, from.letter)
+		if !slices.Contains(t.taken.Redrives, redrive) {
+			t.taken.Redrives = append(t.taken.Redrives, redrive)
+		}
+		if err := reword(ctx, t.tx, redrive); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/sources"
+)
+
+// StartRedrive makes a finished plan a redrive: the job, a row of the ledger for
+// each letter, the letters' status and the audit, in one transaction. Errors:
+// review.ErrNotFound, *review.ConflictError.
+func (s *Store) StartRedrive(ctx context.Context, r review.Redrive, plan string) error {
+	err := s.in(ctx, func(tx *sql.Tx) error {
+		if err := mayStart(ctx, tx, plan); err != nil {
+			return err
+		}
+		number, err := numbers(ctx, tx, "redrives", 1)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO redrives (number, id, plan, state, reason, asked_by, created_at, ended_at, total, rate, verdict, trouble)
+			VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, '', '')`, number, r.ID, plan, string(r.State), r.Reason, r.By, micros(r.CreatedAt), r.Total, r.RatePerSecond)
+		if err != nil {
+			return err
+		}
+		if err := fillLedger(ctx, tx, number, r, plan); err != nil {
+			return err
+		}
+		if err := move(ctx, tx, review.Redriving, `number IN (SELECT letter FROM items WHERE redrive = ?)`, number); err != nil {
+			return err
+		}
+		return writeAudit(ctx, tx, r.CreatedAt, auditEntry{r.By, "redrive", r.ID, fmt.Sprintf("started with %d letters%s", r.Total, because(r.Reason))})
+	})
+	if err != nil {
+		return fmt.Errorf("start redrive %s: %w", r.ID, err)
+	}
+	return nil
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}
+
+// mayStart is an error unless the plan can become a redrive: once, and only
+// while all of its letters can be had.
+func mayStart(ctx context.Context, tx *sql.Tx, plan string) error {
+	var finished bool
+	err := tx.QueryRowContext(ctx, `SELECT finished FROM plans WHERE id = ?`, plan).Scan(&finished)
+	if err == nil && !finished {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return noRows(err, "plan", plan)
+	}
+	var started string
+	err = tx.QueryRowContext(ctx, `SELECT id FROM redrives WHERE plan = ?`, plan).Scan(&started)
+	if err == nil {
+		return &review.ConflictError{Redrive: started}
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	taken, err := column[string](ctx, tx, `SELECT p.letter FROM plan_letters p LEFT JOIN letters l ON l.id = p.letter
+		WHERE p.plan = ? AND (l.status IS NULL OR l.status NOT IN ('open', 'snoozed', 'expired')) ORDER BY p.place`, plan)
+	if err == nil && len(taken) > 0 {
+		err = &review.ConflictError{IDs: taken}
+	}
+	return err
+}
+
+// fillLedger writes a planned item for each letter of the plan.
+func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive, plan string) error {
+	first, err := numbers(ctx, tx, "items", r.Total)
+	if err != nil {
+		return err
+	}
+	result, err := tx.ExecContext(ctx, `INSERT INTO items (number, id, redrive, letter, source, state, status_before, target_queue, target_partition, target_topic_id,
+			names, receipt_partition, receipt_offset, receipt_message, came_back_as, error)
+		SELECT ? + p.place, ? || '-' || (p.place + 1), ?, l.number, q.source, 'planned', l.status, p.target_queue, p.target_partition, p.target_topic_id,
+			p.names, 0, -1, '', '', ''
+		FROM plan_letters p JOIN letters l ON l.id = p.letter JOIN queues q ON q.number = l.queue WHERE p.plan = ?`, first, r.ID, redrive, plan)
+	if err != nil {
+		return fmt.Errorf("write the ledger: %w", err)
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n != int64(r.Total) {
+		err = fmt.Errorf("write the ledger: %d letters of %d", n, r.Total)
+	}
+	return err
+}
+
+const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, rate, verdict, trouble FROM redrives `
+
+func readRedrives(ctx context.Context, q querier, where string, args ...any) ([]review.Redrive, []int64, error) {
+	list, numbers := []review.Redrive{}, []int64{}
+	err := each(ctx, q, func(rows *sql.Rows) error {
+		r := review.Redrive{Counts: map[review.ItemState]int{}}
+		var n, created, ended int64
+		err := rows.Scan(&n, &r.ID, &r.State, &r.Reason, &r.By, &created, &ended, &r.Total, &r.RatePerSecond, &r.Verdict, &r.Trouble)
+		r.CreatedAt, r.EndedAt = instant(created), instant(ended)
+		list, numbers = append(list, r), append(numbers, n)
+		return err
+	}, selectRedrives+where, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, n := range numbers {
+		if list[i].Counts, err = countItems(ctx, q, n); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, numbers, nil
+}
+
+func countItems(ctx context.Context, q querier, redrive int64) (map[review.ItemState]int, error) {
+	counts := map[review.ItemState]int{}
+	return counts, each(ctx, q, func(r *sql.Rows) error {
+		var state review.ItemState
+		var n int
+		err := r.Scan(&state, &n)
+		counts[state] = n
+		return err
+	}, `SELECT state, COUNT(*) FROM items WHERE redrive = ? GROUP BY state`, redrive)
+}
+
+// Redrives lists redrives, newest first. Errors: review.ErrBadCursor.
+func (s *Store) Redrives(ctx context.Context, limit int, cursor string) (review.Redrives, error) {
+	after, err := readCursor("redrives", cursor, 1)
+	if err != nil {
+		return review.Redrives{}, err
+	}
+	before := int64(1) << 62
+	if after != nil {
+		before = after[0]
+	}
+	var page review.Redrives
+	var numbers []int64
+	page.Redrives, numbers, err = readRedrives(ctx, s.read, `WHERE number < ? ORDER BY number DESC LIMIT ?`, before, limit+1)
+	if err != nil {
+		return page, fmt.Errorf("list redrives: %w", err)
+	}
+	if len(numbers) > limit {
+		page.Redrives = page.Redrives[:limit]
+		page.Next = makeCursor("redrives", numbers[limit-1])
+	}
+	err = s.read.QueryRowContext(ctx, `SELECT value FROM counters WHERE name = 'redrives'`).Scan(&page.Total)
+	return page, err
+}
+
+// Redrive is one redrive. Errors: review.ErrNotFound.
+func (s *Store) Redrive(ctx context.Context, id string) (review.Redrive, error) {
+	list, _, err := readRedrives(ctx, s.read, `WHERE id = ?`, id)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%w: redrive %s", review.ErrNotFound, id)
+	}
+	if err != nil {
+		return review.Redrive{}, err
+	}
+	return list[0], nil
+}
+
+// Items lists the letters of a redrive in the order in which they are sent: all,
+// or those in one state. Errors: review.ErrNotFound, review.ErrBadCursor.
+func (s *Store) Items(ctx context.Context, redrive string, state review.ItemState, limit int, cursor string) (review.Items, error) {
+	page := review.Items{Items: []review.Item{}}
+	after, err := readCursor("items", cursor, 1)
+	if err != nil {
+		return page, err
+	}
+	last := int64(0)
+	if after != nil {
+		last = after[0]
+	}
+	number, err := redriveNumber(ctx, s.read, redrive)
+	if err != nil {
+		return page, err
+	}
+	where, args := `i.redrive = ?`, []any{number}
+	if state != "" {
+		where, args = where+` AND i.state = ?`, append(args, string(state))
+	}
+	if err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM items i WHERE `+where, args...).Scan(&page.Total); err != nil {
+		return page, fmt.Errorf("count the letters of redrive %s: %w", redrive, err)
+	}
+	var numbers []int64
+	page.Items, numbers, err = readItems(ctx, s.read, where+` AND i.number > ? ORDER BY i.number LIMIT ?`, append(args, last, limit+1)...)
+	if err != nil {
+		return page, fmt.Errorf("list the letters of redrive %s: %w", redrive, err)
+	}
+	if len(numbers) > limit {
+		page.Items = page.Items[:limit]
+		page.Next = makeCursor("items", numbers[limit-1])
+	}
+	return page, nil
+}
+
+func redriveNumber(ctx context.Context, q querier, id string) (int64, error) {
+	var n int64
+	err := q.QueryRowContext(ctx, `SELECT number FROM redrives WHERE id = ?`, id).Scan(&n)
+	return n, noRows(err, "redrive", id)
+}
+
+func readItems(ctx context.Context, q querier, where string, args ...any) ([]review.Item, []int64, error) {
+	list, numbers := []review.Item{}, []int64{}
+	err := each(ctx, q, func(r *sql.Rows) error {
+		var i review.Item
+		var n int64
+		var line int32
+		err := r.Scan(&n, &i.ID, &i.Redrive, &i.LetterID, &i.State, &i.Target.Queue, &i.Target.Partition, &i.Target.TopicID,
+			&line, &i.Receipt.Offset, &i.Receipt.MessageID, &i.CameBack, &i.Error)
+		i.Receipt.Item, i.Receipt.Partition = i.ID, line
+		list, numbers = append(list, i), append(numbers, n)
+		return err
+	}, `SELECT i.number, i.id, r.id, l.id, i.state, i.target_queue, i.target_partition, i.target_topic_id,
+		i.receipt_partition, i.receipt_offset, i.receipt_message, i.came_back_as, i.error
+		FROM items i JOIN redrives r ON r.number = i.redrive JOIN letters l ON l.number = i.letter WHERE `+where, args...)
+	return list, numbers, err
+}
+
+// LetterRedrives lists the redrives that a letter was in, the latest first: its
+// part of each.
+func (s *Store) LetterRedrives(ctx context.Context, letter string) ([]review.Item, error) {
+	list, _, err := readItems(ctx, s.read, `l.id = ? ORDER BY i.number DESC`, letter)
+	if err != nil {
+		return nil, fmt.Errorf("list the redrives of letter %s: %w", letter, err)
+	}
+	return list, nil
+}
+
+// verdict says what became of a redrive, in words.
+func verdict(counts map[review.ItemState]int, why string) string {
+	sent := counts[review.Sent] + counts[review.Confirmed] + counts[review.ItemConsumed] + counts[review.ItemReturned]
+	text := fmt.Sprintf("%d redriven", sent)
+	if n := counts[review.ItemConsumed]; n > 0 {
+		text += fmt.Sprintf(", %d passed", n)
+	}
+	if n := counts[review.ItemReturned]; n > 0 {
+		text += fmt.Sprintf(", %d came back", n)
+	}
+	if n := counts[review.ItemUnknown]; n > 0 {
+		text += fmt.Sprintf(", %d unknown: they may or may not have arrived", n)
+	}
+	if n := counts[review.ItemFailed]; n > 0 {
+		text += fmt.Sprintf(", %d failed%s", n, because(why))
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// reword writes the verdict of a redrive that has ended anew.
+func reword(ctx context.Context, tx *sql.Tx, redrive string) error {
+	var n, ended int64
+	if err := tx.QueryRowContext(ctx, `SELECT number, ended_at FROM redrives WHERE id = ?`, redrive).Scan(&n, &ended); err != nil || ended == 0 {
+		return err
+	}
+	_, err := judgeRedrive(ctx, tx, n)
+	return err
+}
+
+// judgeRedrive counts the items of a redrive and writes its verdict.
+func judgeRedrive(ctx context.Context, tx *sql.Tx, redrive int64) (map[review.ItemState]int, error) {
+	counts, err := countItems(ctx, tx, redrive)
+	if err != nil {
+		return nil, err
+	}
+	why, err := column[string](ctx, tx, `SELECT error FROM items WHERE redrive = ? AND state = 'failed' ORDER BY number LIMIT 1`, redrive)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE redrives SET verdict = ? WHERE number = ?`, verdict(counts, strings.Join(why, "")), redrive)
+	return counts, err
+}
+
+// target is where a letter goes, in words.
+func target(t sources.Target, r sources.Receipt) string {
+	switch {
+	case r.MessageID != "":
+		return t.Queue + " as message " + r.MessageID
+	case t.Partition != nil || r.Offset >= 0:
+		return fmt.Sprintf("%s partition %d offset %d", t.Queue, r.Partition, r.Offset)
+	}
+	return t.Queue
+}
