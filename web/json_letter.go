@@ -121,7 +121,7 @@ func letterOf(l review.Letter) letterJSON {
 func listedLetterOf(l review.Letter) letterJSON {
 	out := letterOf(l)
 	out.Value = valueOf(l, mostListedValue)
-	if l.Cut || l.Size > mostListedValue {
+	if l.Cut || out.Value.Size > mostListedValue {
 		out.Value.Base64 = nil
 	}
 	return out

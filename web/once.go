@@ -27,23 +27,51 @@ func (s *Server) once(c echo.Context, body []byte, run func(context.Context) (in
 	if err != nil {
 		return err
 	}
-	ctx, path := c.Request().Context(), c.Path()
 	if key == "" {
-		status, answer, err := run(ctx)
+		status, answer, err := run(c.Request().Context())
 		if err != nil {
 			return err
 		}
 		return writeJSON(c, status, answer)
 	}
-	sum := sha256.Sum256(body)
-	claimed, err := s.Keys.Claim(ctx, path, key, hex.EncodeToString(sum[:]), s.Now())
-	if err != nil {
-		return fmt.Errorf("look up the Idempotency-Key: %w", err)
+	path := c.Path()
+	claimed, err := s.claim(c, path, key, body)
+	if err != nil || claimed.Status != 0 {
+		return answerAgain(c, claimed, err)
 	}
+	if !s.running.begin(path, key) {
+		return conflict("the request with this Idempotency-Key is still running; ask again")
+	}
+	defer s.running.end(path, key)
+	// A request that was claimed before and runs nowhere is one that a crash
+	// interrupted, or that has ended this moment: look once more.
 	if !claimed.Ours {
-		return answerAgain(c, claimed, hex.EncodeToString(sum[:]))
+		if claimed, err = s.claim(c, path, key, body); err != nil || claimed.Status != 0 {
+			return answerAgain(c, claimed, err)
+		}
 	}
 	return s.runClaimed(c, path, key, run)
+}
+
+// claim takes a key for a body, or finds what became of it.
+func (s *Server) claim(c echo.Context, path, key string, body []byte) (Claimed, error) {
+	sum := sha256.Sum256(body)
+	claimed, err := s.Keys.Claim(c.Request().Context(), localUser, path, key, hex.EncodeToString(sum[:]), s.Now())
+	switch {
+	case err != nil:
+		return claimed, fmt.Errorf("look up the Idempotency-Key: %w", err)
+	case claimed.OtherBody:
+		return claimed, &problem{status: http.StatusUnprocessableEntity, code: codeInvalid, message: "this Idempotency-Key was used with another body"}
+	}
+	return claimed, nil
+}
+
+// answerAgain gives the answer that was given before.
+func answerAgain(c echo.Context, before Claimed, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeBody(c, before.Status, before.Answer)
 }
 
 func idempotencyKey(r *http.Request) (string, error) {
@@ -57,17 +85,6 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return keys[0], nil
 }
 
-// answerAgain answers a request whose key was used before.
-func answerAgain(c echo.Context, before Claimed, body string) error {
-	switch {
-	case before.Body != body:
-		return &problem{status: http.StatusUnprocessableEntity, code: codeInvalid, message: "this Idempotency-Key was used with another body"}
-	case before.Status == 0:
-		return conflict("the request with this Idempotency-Key is still running; ask again")
-	}
-	return writeBody(c, before.Status, before.Answer)
-}
-
 // runClaimed runs the request and keeps its answer, even when whoever asked is
 // gone by then.
 func (s *Server) runClaimed(c echo.Context, path, key string, run func(context.Context) (int, any, error)) (err error) {
@@ -76,7 +93,7 @@ func (s *Server) runClaimed(c echo.Context, path, key string, run func(context.C
 	kept := false
 	defer func() {
 		if !kept {
-			if freed := s.Keys.Free(lasting, path, key); freed != nil {
+			if freed := s.Keys.Free(lasting, localUser, path, key); freed != nil {
 				s.Log.Warn("an Idempotency-Key could not be given back", "err", freed)
 			}
 		}
@@ -94,28 +111,56 @@ func (s *Server) runClaimed(c echo.Context, path, key string, run func(context.C
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	text = append(text, '\n')
-	if err := s.Keys.Keep(lasting, path, key, status, text); err != nil {
+	if err := s.Keys.Keep(lasting, localUser, path, key, status, text); err != nil {
 		return fmt.Errorf("keep the answer: %w", err)
 	}
 	kept = true
 	return writeBody(c, status, text)
 }
 
+// inFlight are the keys of requests that run just now in this process.
+type inFlight struct {
+	mu   sync.Mutex
+	keys map[[2]string]bool
+}
+
+func (f *inFlight) begin(path, key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := [2]string{path, key}
+	if f.keys[id] {
+		return false
+	}
+	if f.keys == nil {
+		f.keys = map[[2]string]bool{}
+	}
+	f.keys[id] = true
+	return true
+}
+
+func (f *inFlight) end(path, key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.keys, [2]string{path, key})
+}
+
 // memoryKeys remembers answers for as long as the program runs.
 type memoryKeys struct {
 	mu   sync.Mutex
-	kept map[[2]string]keptAnswer
+	kept map[[3]string]keptAnswer
 }
 
 type keptAnswer struct {
-	Claimed
-	at time.Time
+	body   string
+	at     time.Time
+	status int
+	answer []byte
 }
 
-func newMemoryKeys() *memoryKeys { return &memoryKeys{kept: map[[2]string]keptAnswer{}} }
+func newMemoryKeys() *memoryKeys { return &memoryKeys{kept: map[[3]string]keptAnswer{}} }
 
 // Claim takes a key, and forgets those that are older than a day.
-func (m *memoryKeys) Claim(_ context.Context, path, key, body string, now time.Time) (Claimed, error) {
+func (m *memoryKeys) Claim(_ context.Context, who, path, key, body string, now time.Time) (Claimed, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, a := range m.kept {
@@ -123,29 +168,29 @@ func (m *memoryKeys) Claim(_ context.Context, path, key, body string, now time.T
 			delete(m.kept, k)
 		}
 	}
-	id := [2]string{path, key}
+	id := [3]string{who, path, key}
 	if before, there := m.kept[id]; there {
-		return before.Claimed, nil
+		return Claimed{OtherBody: before.body != body, Status: before.status, Answer: before.answer}, nil
 	}
-	m.kept[id] = keptAnswer{Claimed: Claimed{Body: body}, at: now}
+	m.kept[id] = keptAnswer{body: body, at: now}
 	return Claimed{Ours: true}, nil
 }
 
 // Keep stores an answer.
-func (m *memoryKeys) Keep(_ context.Context, path, key string, status int, answer []byte) error {
+func (m *memoryKeys) Keep(_ context.Context, who, path, key string, status int, answer []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	id := [2]string{path, key}
+	id := [3]string{who, path, key}
 	a := m.kept[id]
-	a.Status, a.Answer = status, answer
+	a.status, a.answer = status, answer
 	m.kept[id] = a
 	return nil
 }
 
 // Free gives a key back.
-func (m *memoryKeys) Free(_ context.Context, path, key string) error {
+func (m *memoryKeys) Free(_ context.Context, who, path, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.kept, [2]string{path, key})
+	delete(m.kept, [3]string{who, path, key})
 	return nil
 }

@@ -76,21 +76,23 @@ type Incidents interface {
 	OpenIncidents(ctx context.Context) (map[alerts.Verdict]int, error)
 }
 
-// Keys remembers the answers to requests that carried an Idempotency-Key.
+// Keys remembers the answers to requests that carried an Idempotency-Key, per
+// user and path.
 type Keys interface {
-	// Claim takes a key for a request, or finds what became of the request that
-	// has it. A key is free again 24 hours after it was taken.
-	Claim(ctx context.Context, path, key, body string, now time.Time) (Claimed, error)
-	// Keep stores the answer to a request that has the key.
-	Keep(ctx context.Context, path, key string, status int, answer []byte) error
+	// Claim takes a key for a request with the hash of its body, or finds what
+	// became of the request that has it. A key is free again 24 hours after it
+	// was taken.
+	Claim(ctx context.Context, who, path, key, body string, now time.Time) (Claimed, error)
+	// Keep stores the answer to the request that has the key.
+	Keep(ctx context.Context, who, path, key string, status int, answer []byte) error
 	// Free gives a key back: its request came to nothing.
-	Free(ctx context.Context, path, key string) error
+	Free(ctx context.Context, who, path, key string) error
 }
 
 // Claimed is what became of a claim.
 type Claimed struct {
-	Ours   bool   // the key was free and is ours now
-	Body   string // of the request that has the key
-	Status int    // of the answer; 0 while it is still running
-	Answer []byte
+	Ours      bool   // the key was free and is ours now
+	OtherBody bool   // a request with another body has it
+	Status    int    // of the answer; 0 while there is none
+	Answer    []byte // as it was sent
 }

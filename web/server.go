@@ -90,6 +90,7 @@ type Server struct {
 	gate     gate
 	metrics  *prometheus.Registry
 	notified *prometheus.CounterVec
+	running  inFlight // requests with an Idempotency-Key
 	handler  http.Handler
 }
 
