@@ -1,0 +1,198 @@
+package alerts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// memory is a store for tests: what package store does in SQL, in a map. It
+// outlives the watchers and senders that use it, as a file outlives a process.
+type memory struct {
+	mu        sync.Mutex
+	watches   map[string][]byte
+	incidents map[string]*Incident
+	rows      []*row
+	fail      error // every write fails with it
+	turns     int
+}
+
+type row struct {
+	Pending
+	step    int
+	settled bool
+	gaveUp  bool
+	written time.Time
+	next    time.Time
+	took    time.Time
+	err     string
+}
+
+func newMemory() *memory {
+	return &memory{watches: map[string][]byte{}, incidents: map[string]*Incident{}}
+}
+
+var errFull = errors.New("disk full")
+
+func (m *memory) Watches(context.Context, string) (map[string][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string][]byte{}
+	for g, w := range m.watches {
+		out[g] = slices.Clone(w)
+	}
+	return out, nil
+}
+
+func (m *memory) Turn(_ context.Context, t Turn) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
+	m.turns++
+	for g, w := range t.Watches {
+		m.watches[g] = w
+	}
+	for _, g := range t.Forgotten {
+		delete(m.watches, g)
+	}
+	for _, c := range t.Incidents {
+		m.change(c, t.At)
+	}
+	return nil
+}
+
+func (m *memory) change(c Change, now time.Time) {
+	in := c.Incident
+	if old := m.incidents[in.ID]; old != nil {
+		in.Number = old.Number
+		if c.Evidence {
+			in.Evidence = in.Evidence.Keeping(old.Evidence)
+		} else {
+			in.Evidence = old.Evidence
+		}
+	} else {
+		in.Number = int64(len(m.incidents) + 1)
+	}
+	m.incidents[in.ID] = &in
+	for _, n := range c.Tell {
+		m.write(in.ID, n, Trigger, 1, now)
+	}
+	if !in.ResolvedAt.IsZero() {
+		for _, r := range slices.Clone(m.rows) {
+			if r.Incident == in.ID && r.step == 1 {
+				m.write(in.ID, r.Notifier, Resolve, 3, now)
+			}
+		}
+	}
+}
+
+func (m *memory) write(incident, notifier string, kind EventKind, step int, now time.Time) {
+	if m.find(Pending{Incident: incident, Notifier: notifier, Event: kind}) == nil {
+		m.rows = append(m.rows, &row{Pending: Pending{Incident: incident, Notifier: notifier, Event: kind}, step: step, written: now, next: now})
+	}
+}
+
+func (m *memory) find(p Pending) *row {
+	for _, r := range m.rows {
+		if r.Incident == p.Incident && r.Notifier == p.Notifier && r.Event == p.Event {
+			return r
+		}
+	}
+	return nil
+}
+
+func (m *memory) Due(_ context.Context, notifier string, now time.Time, most int) ([]Pending, time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var due []*row
+	var next time.Time
+	for _, r := range m.rows {
+		blocked := slices.ContainsFunc(m.rows, func(b *row) bool {
+			return b.Incident == r.Incident && b.Notifier == r.Notifier && b.step < r.step && !b.settled
+		})
+		switch {
+		case r.settled || blocked || r.Notifier != notifier:
+		case !r.next.After(now):
+			due = append(due, r)
+		case next.IsZero() || r.next.Before(next):
+			next = r.next
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *row) int { return cmp.Compare(a.next.UnixNano(), b.next.UnixNano()) })
+	var out []Pending
+	for _, r := range due[:min(most, len(due))] {
+		out = append(out, r.Pending)
+	}
+	return out, next, nil
+}
+
+func (m *memory) Attempt(_ context.Context, p Pending, _ time.Time) (Incident, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.find(p)
+	if r == nil || r.settled {
+		return Incident{}, false, nil
+	}
+	r.Attempts++
+	return *m.incidents[p.Incident], true, nil
+}
+
+func (m *memory) Settle(_ context.Context, p Pending, res Result) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return m.fail
+	}
+	r := m.find(p)
+	r.settled, r.gaveUp, r.Minimal, r.next, r.err = res.Accepted || res.GaveUp, res.GaveUp, res.Minimal, res.NextAt, res.Err
+	if res.Accepted {
+		r.took = res.At
+	}
+	return nil
+}
+
+func (m *memory) Undelivered(context.Context) ([]Backlog, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := map[string]*Backlog{}
+	for _, r := range m.rows {
+		if r.settled {
+			continue
+		}
+		b := all[r.Notifier]
+		if b == nil {
+			b = &Backlog{Notifier: r.Notifier, Oldest: r.written}
+			all[r.Notifier] = b
+		}
+		b.Events++
+		b.Err = cmp.Or(r.err, b.Err)
+	}
+	var out []Backlog
+	for _, b := range all {
+		out = append(out, *b)
+	}
+	return out, nil
+}
+
+func (m *memory) failWith(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
+}
+
+// all are the incidents in the order of their numbers.
+func (m *memory) all() []Incident {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Incident
+	for _, in := range m.incidents {
+		out = append(out, *in)
+	}
+	slices.SortFunc(out, func(a, b Incident) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
