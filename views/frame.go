@@ -26,6 +26,7 @@
 package views
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -128,8 +129,27 @@ const (
 	Accent   Hue = "accent"
 )
 
-// URL is the address of a path of this program, under the base path.
-func (f Frame) URL(path string) templ.SafeURL { return templ.SafeURL(f.base() + path) }
+// URL is the address of a path of this program, under the base path. Whatever
+// it is given, it leads nowhere else: neither to a foreign host nor to a script.
+func (f Frame) URL(path string) templ.SafeURL {
+	return templ.SafeURL(f.base() + "/" + strings.TrimLeft(plainPath(path), `/\`))
+}
+
+// plainPath is a path with the bytes that no address has percent-encoded.
+func plainPath(path string) string {
+	if !needsSight(path) && !strings.ContainsAny(path, " <>\"`") {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("<>\"`", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
 
 // Path puts an id into a path, escaped as one segment: Path("letters", id) is
 // "/letters/{id}".

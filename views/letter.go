@@ -171,7 +171,7 @@ func (p LetterPage) headersAre() string {
 	if p.HeadersAre == "" {
 		return "headers"
 	}
-	return p.HeadersAre
+	return Visible(p.HeadersAre)
 }
 
 // headersSay is how many headers there are, and what a redrive does to them.

@@ -102,5 +102,5 @@ func hueOf(h Hue) string {
 	if h == "" {
 		return string(Quiet)
 	}
-	return string(h)
+	return Visible(string(h))
 }

@@ -151,9 +151,9 @@ func (l BodyLine) indent() string {
 
 func (m Moment) hue() string {
 	if m.Hue != "" {
-		return string(m.Hue)
+		return hueOf(m.Hue)
 	}
-	return hueOf(markOf(m.Mark).hue)
+	return string(markOf(m.Mark).hue)
 }
 
 func (r Receiver) says() string {
