@@ -1,0 +1,152 @@
+package sqs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// facts are what is known of one queue.
+type facts struct {
+	name, url, arn string
+	fifo           bool
+	retention      time.Duration // 0: not told (ElasticMQ)
+	largest        int           // bytes of a message; 0: not told
+	policy         redrivePolicy
+	feeds          []string // queues whose redrive policies name this one
+	counts         counts
+	moving         string    // a move task that runs, in words
+	readAt         time.Time // when the attributes were read
+	err            error     // why they could not be
+}
+
+// counts are approximate: they are right about a minute after the last change.
+type counts struct{ visible, inFlight, delayed int64 }
+
+func (c counts) all() int64 { return c.visible + c.inFlight + c.delayed }
+
+// redrivePolicy says where a queue's failed messages go, and after how many
+// receives.
+type redrivePolicy struct {
+	target      string // an ARN; "" when there is no policy
+	maxReceives int
+}
+
+// parsePolicy reads a RedrivePolicy, whose number may be text.
+func parsePolicy(text string) redrivePolicy {
+	var p struct {
+		Target string `json:"deadLetterTargetArn"`
+		Max    any    `json:"maxReceiveCount"`
+	}
+	if text == "" || json.Unmarshal([]byte(text), &p) != nil {
+		return redrivePolicy{}
+	}
+	n, err := strconv.Atoi(fmt.Sprint(p.Max))
+	if err != nil {
+		n = 0
+	}
+	return redrivePolicy{p.Target, n}
+}
+
+// read asks for the attributes of a queue.
+func (s *Source) read(ctx context.Context, f *facts) {
+	out, err := s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &f.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+	})
+	f.readAt, f.err = s.now(), readable("GetQueueAttributes", f.name, err)
+	if err != nil {
+		return
+	}
+	a := out.Attributes
+	f.arn = a["QueueArn"]
+	f.retention = time.Duration(number(a["MessageRetentionPeriod"])) * time.Second
+	f.largest = int(number(a["MaximumMessageSize"]))
+	f.policy = parsePolicy(a["RedrivePolicy"])
+	f.counts = countsOf(a)
+}
+
+func countsOf(a map[string]string) counts {
+	return counts{
+		visible:  number(a["ApproximateNumberOfMessages"]),
+		inFlight: number(a["ApproximateNumberOfMessagesNotVisible"]),
+		delayed:  number(a["ApproximateNumberOfMessagesDelayed"]),
+	}
+}
+
+// number is an attribute that is a number, 0 when it was not given.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// askCounts asks for the counts of a queue alone.
+func (s *Source) askCounts(ctx context.Context, f facts) (counts, error) {
+	out, err := s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &f.url, AttributeNames: []types.QueueAttributeName{
+			types.QueueAttributeNameApproximateNumberOfMessages,
+			types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+			types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
+		},
+	})
+	if err != nil {
+		return counts{}, readable("GetQueueAttributes", f.name, err)
+	}
+	return countsOf(out.Attributes), nil
+}
+
+// readFeeds asks which queues' redrive policies name this one. It sees those
+// whose attributes we may not read.
+func (s *Source) readFeeds(ctx context.Context, f *facts) {
+	f.feeds = nil
+	pages := sqs.NewListDeadLetterSourceQueuesPaginator(s.client, &sqs.ListDeadLetterSourceQueuesInput{QueueUrl: &f.url, MaxResults: pageSize()})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return // the policies of the queues that we can read say the same
+		}
+		for _, url := range page.QueueUrls {
+			f.feeds = append(f.feeds, queueName(url))
+		}
+	}
+}
+
+// readMove asks for a move task of the broker's own, which takes letters away
+// while we look.
+func (s *Source) readMove(ctx context.Context, f *facts) {
+	f.moving = ""
+	if f.arn == "" || !s.inventory.asksMoves(s.now()) {
+		return
+	}
+	out, err := s.client.ListMessageMoveTasks(ctx, &sqs.ListMessageMoveTasksInput{SourceArn: &f.arn}, once)
+	if err != nil {
+		if code(err) == "" && !errors.Is(err, context.Canceled) || code(err) == "UnsupportedOperation" {
+			s.inventory.noMoves(s.now()) // ElasticMQ has no move tasks, and says so with a page that is no JSON
+		}
+		return
+	}
+	for _, task := range out.Results {
+		if state := deref(task.Status); state == "RUNNING" || state == "CANCELLING" {
+			f.moving = fmt.Sprintf("a move task of SQS is %s: %d of about %d letters moved",
+				strings.ToLower(state), task.ApproximateNumberOfMessagesMoved, deref(task.ApproximateNumberOfMessagesToMove))
+		}
+	}
+}
+
+// deref is what a pointer points to, or the zero value.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

@@ -1,0 +1,176 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+const (
+	// mostPerCall is what SQS gives or takes in one request.
+	mostPerCall = 10
+	// hideFor is how long a look hides a message at least: what a crash in the
+	// middle of a sweep costs its other readers.
+	hideFor = 30 * time.Second
+	// hideMost is the same for the longest queues.
+	hideMost = 10 * time.Minute
+	// lookedAtPerSecond is how fast a sweep gets on at worst.
+	lookedAtPerSecond = 100
+	// mostHeld keeps a sweep below the 120,000 messages that may be in flight.
+	mostHeld = 100_000
+	// releaseLimit ends a release that hangs; the messages then turn visible by
+	// themselves.
+	releaseLimit = 5 * time.Second
+	// triesWhenThrottled is how often a call is repeated that SQS put off.
+	triesWhenThrottled = 6
+)
+
+// hold is a message that we have received and not let go.
+type hold struct {
+	receipt string
+	until   time.Time
+	touched time.Time // when a redrive last asked for it
+	// Of a FIFO queue:
+	group, sequence string
+}
+
+// line is what we do in one dead-letter queue: sweeps and redrives share what
+// they hold. The lock is held for a whole step of either.
+type line struct {
+	s *Source
+
+	mu    sync.Mutex
+	f     facts
+	held  map[string]hold // by message id: looked at, to be released
+	kept  map[string]hold // to be redriven
+	extra map[string]int  // looks of ours that no batch has told of yet
+	sweep *sweep          // nil: none is under way
+	tries map[string]int  // how often a letter to be redriven was not found
+	stop  *time.Timer     // releases what a redrive looked at
+}
+
+// line is the line of a queue.
+func (s *Source) line(f facts) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lines[f.name]
+	if l == nil {
+		l = &line{s: s, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, tries: map[string]int{}}
+		s.lines[f.name] = l
+	}
+	return l
+}
+
+func (s *Source) allLines() []*line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.lines))
+}
+
+// hideSeconds is for how long a look at a queue of that size hides messages.
+func hideSeconds(n int64) int {
+	d := hideFor + time.Duration(n)*time.Second/lookedAtPerSecond
+	return int(min(d, hideMost) / time.Second)
+}
+
+// receive looks at up to ten messages, which are held from then on. Everything
+// is asked for by the old and the new name of the parameter: emulators know one
+// of them or the other.
+func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, error) {
+	in := &sqs.ReceiveMessageInput{
+		QueueUrl: &l.f.url, MaxNumberOfMessages: mostPerCall, WaitTimeSeconds: int32(wait), VisibilityTimeout: int32(hide),
+		MessageAttributeNames:       []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		AttributeNames:              []types.QueueAttributeName{types.QueueAttributeNameAll}, //nolint:staticcheck // the old name, see above
+	}
+	var out *sqs.ReceiveMessageOutput
+	asked := l.s.now()
+	err := patiently(ctx, func() (err error) {
+		asked = l.s.now()
+		out, err = l.s.client.ReceiveMessage(ctx, in, once)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range out.Messages {
+		delete(l.kept, deref(m.MessageId)) // its time was over
+		l.held[deref(m.MessageId)] = hold{
+			receipt: deref(m.ReceiptHandle), until: asked.Add(time.Duration(hide) * time.Second),
+			group: m.Attributes["MessageGroupId"], sequence: m.Attributes["SequenceNumber"],
+		}
+	}
+	return out.Messages, nil
+}
+
+// patiently repeats a call that SQS has put off, ever more slowly.
+func patiently(ctx context.Context, call func() error) error {
+	const first = 100 * time.Millisecond
+	for try := range triesWhenThrottled {
+		err := call()
+		if !isThrottled(err) || try == triesWhenThrottled-1 {
+			return err
+		}
+		timer := time.NewTimer(first << try)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+	return nil
+}
+
+// setHidden changes for how long messages stay hidden, and gives the errors of
+// those of which it could not be changed.
+func (l *line) setHidden(ctx context.Context, holds map[string]hold, seconds int) map[string]error {
+	failed := map[string]error{}
+	ids := slices.Sorted(maps.Keys(holds))
+	for part := range slices.Chunk(ids, mostPerCall) {
+		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &l.f.url}
+		for i, id := range part {
+			name, receipt := strconv.Itoa(i), holds[id].receipt
+			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &name, ReceiptHandle: &receipt, VisibilityTimeout: int32(seconds)})
+		}
+		out, err := l.s.client.ChangeMessageVisibilityBatch(ctx, in)
+		if err != nil {
+			for _, id := range part {
+				failed[id] = readable("ChangeMessageVisibility", l.f.name, err)
+			}
+			continue
+		}
+		for _, e := range out.Failed {
+			if i, err := strconv.Atoi(deref(e.Id)); err == nil && i < len(part) {
+				failed[part[i]] = fmt.Errorf("%s: %s", deref(e.Code), deref(e.Message))
+			}
+		}
+	}
+	return failed
+}
+
+// release lets go of what was looked at. What cannot be released turns visible
+// by itself, so errors do not matter; and it happens also when the caller is
+// being stopped.
+func (l *line) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit+time.Duration(len(l.held))*time.Millisecond)
+	defer cancel()
+	now := l.s.now()
+	maps.DeleteFunc(l.held, func(_ string, h hold) bool { return !h.until.After(now) })
+	l.setHidden(ctx, l.held, 0)
+	clear(l.held)
+}
+
+// releaseAll lets go also of what is kept for redrives.
+func (l *line) releaseAll(ctx context.Context) {
+	maps.Copy(l.held, l.kept)
+	clear(l.kept)
+	l.release(ctx)
+}

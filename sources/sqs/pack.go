@@ -1,0 +1,248 @@
+package sqs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+const (
+	// mostBytes is the size of all messages of one batch (SQS API,
+	// SendMessageBatch: 1 MiB since August 2025).
+	mostBytes = 1 << 20
+	// mostAttributes is how many attributes a message may have.
+	mostAttributes = 10
+)
+
+// load is the data of a shipment: what is sent, byte for byte, and what is held
+// meanwhile.
+type load struct {
+	Run     string    `json:"run"`   // of the program that packed it
+	Queue   string    `json:"queue"` // the dead-letter queue
+	FIFO    bool      `json:"fifo"`  // the target
+	Held    time.Time `json:"held"`  // until when the letters are surely held
+	Entries []entry   `json:"entries"`
+}
+
+// entry is one message of a shipment.
+type entry struct {
+	Item       string      `json:"item"`
+	Message    string      `json:"message"` // id in the dead-letter queue
+	Receipt    string      `json:"receipt"` // of the hold
+	Body       string      `json:"body"`
+	Attributes []attribute `json:"attributes,omitempty"`
+	Group      string      `json:"group,omitempty"`
+	Dedup      string      `json:"dedup,omitempty"`
+	Trace      string      `json:"trace,omitempty"` // AWSTraceHeader
+}
+
+type attribute struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Value []byte `json:"value"`
+}
+
+func (e entry) size() int {
+	n := len(e.Body)
+	for _, a := range e.Attributes {
+		n += len(a.Name) + len(a.Type) + len(a.Value)
+	}
+	return n
+}
+
+// Pack takes hold of letters, and packs those that it got into batches, by
+// count and by bytes. A letter that is not in its queue after several looks is
+// sources.ErrGone; one that others hold is left for a later time.
+//
+// Letters of a FIFO group stand in a shipment in their order in the queue.
+func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {
+	refused := map[string]error{}
+	byQueue := map[string][]sources.Parcel{}
+	for _, p := range parcels {
+		byQueue[p.Queue] = append(byQueue[p.Queue], p)
+	}
+	var shipments []sources.Shipment
+	var errs []error
+	for queue, list := range byQueue {
+		got, err := s.packQueue(ctx, queue, list, refused)
+		shipments = append(shipments, got...)
+		errs = append(errs, err)
+	}
+	return shipments, refused, errors.Join(errs...)
+}
+
+func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
+	f, deadLetters, err := s.queue(ctx, queue)
+	switch {
+	case errors.Is(err, sources.ErrNoSuchQueue):
+		refuseAll(parcels, err, refused)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !deadLetters:
+		refuseAll(parcels, fmt.Errorf("%s: %w", queue, ErrNotDeadLetters), refused)
+		return nil, nil
+	}
+	byTarget := map[string][]sources.Parcel{}
+	for _, p := range parcels {
+		byTarget[p.Target.Queue] = append(byTarget[p.Target.Queue], p)
+	}
+	var shipments []sources.Shipment
+	for name, list := range byTarget {
+		to, err := s.target(ctx, name)
+		if errors.Is(err, sources.ErrNoSuchQueue) || errors.Is(err, sources.ErrNotAuthorised) {
+			refuseAll(list, err, refused)
+			continue
+		}
+		if err != nil {
+			return shipments, err
+		}
+		got, err := s.packFor(ctx, f, to, list, refused)
+		shipments = append(shipments, got...)
+		if err != nil {
+			return shipments, err
+		}
+	}
+	return shipments, nil
+}
+
+func refuseAll(parcels []sources.Parcel, err error, refused map[string]error) {
+	for _, p := range parcels {
+		refused[p.Item] = err
+	}
+}
+
+// packFor packs letters of one dead-letter queue for one target.
+func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
+	wanted := map[string]entry{}
+	for _, p := range parcels {
+		e, err := packOne(p, to.fifo)
+		if err == nil && to.largest > 0 && e.size() > to.largest {
+			err = fmt.Errorf("%d bytes, and %s takes %d: %w", e.size(), to.name, to.largest, sources.ErrTooLarge)
+		}
+		if err != nil {
+			refused[p.Item] = err
+			continue
+		}
+		wanted[e.Message] = e
+	}
+	l := s.line(from)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f = from
+	order, missing, err := l.take(ctx, wanted)
+	for id, why := range missing {
+		refused[wanted[id].Item] = why
+	}
+	var entries []entry
+	for _, id := range order {
+		e := wanted[id]
+		e.Receipt = l.kept[id].receipt
+		entries = append(entries, e)
+	}
+	s.keepHolding()
+	s.forgetBroken(to.name)
+	return s.shipments(l, to, entries), err
+}
+
+// packOne makes the message of a parcel.
+func packOne(p sources.Parcel, fifo bool) (entry, error) {
+	e := entry{Item: p.Item, Message: p.Place.MessageID, Body: string(p.Body), Group: p.System["MessageGroupId"], Trace: p.System["AWSTraceHeader"]}
+	switch {
+	case e.Message == "":
+		return e, errors.New("the letter has no SQS message id")
+	case len(p.Body) == 0:
+		return e, errors.New("SQS takes no empty body")
+	case !utf8.Valid(p.Body):
+		return e, errors.New("SQS takes text only, and the body is not UTF-8")
+	case len(p.Headers) > mostAttributes:
+		return e, fmt.Errorf("SQS takes %d attributes, and there are %d", mostAttributes, len(p.Headers))
+	}
+	for _, h := range p.Headers {
+		e.Attributes = append(e.Attributes, attribute{h.Name, dataType(h), h.Value})
+	}
+	if fifo {
+		e.Group, _ = groupOf(p.System, p.Place)
+		e.Dedup = dedupID(p.Item)
+	}
+	return e, nil
+}
+
+// dedupID is new for each attempt to redrive, so that the queue does not drop
+// it, and the same when this attempt is repeated after a crash, so that it does.
+func dedupID(item string) string {
+	sum := sha256.Sum256([]byte("unwedge " + item))
+	return hex.EncodeToString(sum[:])
+}
+
+// shipments cuts entries into batches. Those of a FIFO group stay in their
+// order.
+func (s *Source) shipments(l *line, to facts, entries []entry) []sources.Shipment {
+	most := s.batchLimit(to.name)
+	var out []sources.Shipment
+	for len(entries) > 0 {
+		n, bytes := 0, 0
+		for n < min(len(entries), mostPerCall) && (n == 0 || bytes+entries[n].size() <= most) {
+			bytes += entries[n].size()
+			n++
+		}
+		out = append(out, s.shipment(l, to, entries[:n]))
+		entries = entries[n:]
+	}
+	return out
+}
+
+func (s *Source) shipment(l *line, to facts, entries []entry) sources.Shipment {
+	cargo := load{Run: s.run, Queue: l.f.name, FIFO: to.fifo, Held: s.now().Add(holdFor), Entries: slices.Clone(entries)}
+	ship := sources.Shipment{Target: sources.Target{Queue: to.name}}
+	for _, e := range entries {
+		ship.Items = append(ship.Items, e.Item)
+		if until := l.kept[e.Message].until; until.Before(cargo.Held) {
+			cargo.Held = until
+		}
+	}
+	if to.fifo {
+		ship.RepeatUntil = s.now().Add(dedupWindow)
+	}
+	data, err := json.Marshal(cargo)
+	if err != nil {
+		panic(err) // it has nothing that JSON lacks: the bodies are UTF-8
+	}
+	ship.Data = data
+	return ship
+}
+
+func (s *Source) batchLimit(queue string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.limit[queue]; n > 0 {
+		return n
+	}
+	return mostBytes
+}
+
+// tooLong notes that a queue refused a batch of that size.
+func (s *Source) tooLong(queue string, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.limit[queue]; old == 0 || bytes/2 < old {
+		s.limit[queue] = max(bytes/2, 1)
+	}
+}
+
+func unpack(shipment sources.Shipment) (load, error) {
+	var cargo load
+	if err := json.Unmarshal(shipment.Data, &cargo); err != nil {
+		return load{}, fmt.Errorf("read a shipment for %s: %w", strings.TrimSpace(shipment.Target.Queue), err)
+	}
+	return cargo, nil
+}

@@ -1,0 +1,86 @@
+package sqs
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+// waits are the seconds of the long polls after so many that brought nothing.
+// A long poll asks all servers, and still may bring nothing while messages are
+// there (aws-sdk-js issue 1135): one empty answer says little.
+var waits = []int{1, 1, 2, 3, 5}
+
+// sweep is a look at a whole queue, in steps. What it has seen stays hidden
+// until its end: a message that is let go comes straight back.
+type sweep struct {
+	number  int64
+	started time.Time
+	hide    int             // seconds
+	seen    map[string]bool // message ids
+	empties int             // looks in a row that brought nothing new
+	counts  counts          // as last asked
+	done    bool            // nothing more is to be seen
+
+	cursor string        // of the step that ran last
+	result sources.Batch // what it brought
+}
+
+// look receives until it has so many messages that this sweep has not seen, or
+// the queue seems to be done with.
+func (l *line) look(ctx context.Context, w *sweep, limit int) (fresh []types.Message, err error) {
+	for len(fresh) < limit && !w.done {
+		got, err := l.receive(ctx, waits[min(w.empties, len(waits)-1)], w.hide)
+		if err != nil {
+			return fresh, err
+		}
+		before := len(fresh)
+		for _, m := range got {
+			if id := deref(m.MessageId); !w.seen[id] {
+				w.seen[id] = true
+				fresh = append(fresh, m)
+			}
+		}
+		if len(fresh) > before && len(l.held) < mostHeld {
+			w.empties = 0
+			continue
+		}
+		w.empties++
+		if w.done, err = l.over(ctx, w); err != nil {
+			return fresh, err
+		}
+	}
+	return fresh, nil
+}
+
+// over tells whether a sweep that found nothing new has seen all. The counts
+// alone do not decide: they may be a minute old.
+func (l *line) over(ctx context.Context, w *sweep) (bool, error) {
+	c, err := l.s.askCounts(ctx, l.f)
+	if err != nil {
+		return false, err
+	}
+	w.counts = c
+	enough := len(waits)
+	switch {
+	case c.visible == 0:
+		enough = 1
+	case l.f.fifo: // the deeper ones of a group are counted and not handed out
+		enough = 2
+	case len(l.held) >= mostHeld:
+		enough = 1
+	}
+	return w.empties >= enough, nil
+}
+
+// complete tells whether a sweep that has ended saw every message that can be
+// seen: nobody else holds any.
+func (l *line) complete(w *sweep) bool {
+	if w.counts.inFlight > int64(len(l.held)+len(l.kept)) {
+		return false
+	}
+	return l.f.fifo || w.counts.visible == 0
+}
