@@ -13,7 +13,7 @@ import (
 // outlives the watchers and senders that use it, as a file outlives a process.
 type memory struct {
 	mu        sync.Mutex
-	watches   map[string][]byte
+	watches   map[[2]string][]byte // by source and group
 	incidents map[string]*Incident
 	rows      []*row
 	fail      error // every write fails with it
@@ -32,17 +32,19 @@ type row struct {
 }
 
 func newMemory() *memory {
-	return &memory{watches: map[string][]byte{}, incidents: map[string]*Incident{}}
+	return &memory{watches: map[[2]string][]byte{}, incidents: map[string]*Incident{}}
 }
 
 var errFull = errors.New("disk full")
 
-func (m *memory) Watches(context.Context, string) (map[string][]byte, error) {
+func (m *memory) Watches(_ context.Context, source string) (map[string][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := map[string][]byte{}
-	for g, w := range m.watches {
-		out[g] = slices.Clone(w)
+	for key, w := range m.watches {
+		if key[0] == source {
+			out[key[1]] = slices.Clone(w)
+		}
 	}
 	return out, nil
 }
@@ -55,10 +57,10 @@ func (m *memory) Turn(_ context.Context, t Turn) error {
 	}
 	m.turns++
 	for g, w := range t.Watches {
-		m.watches[g] = w
+		m.watches[[2]string{t.Source, g}] = w
 	}
 	for _, g := range t.Forgotten {
-		delete(m.watches, g)
+		delete(m.watches, [2]string{t.Source, g})
 	}
 	for _, c := range t.Incidents {
 		m.change(c, t.At)

@@ -56,6 +56,7 @@ func (v viewer) group(g sources.Group, judged []Judgement) GroupView {
 
 // keep takes over what a reading that failed could not tell.
 func (g *GroupView) keep(before *GroupView) {
+	g.ReadAt = time.Time{}
 	if before == nil {
 		return
 	}
