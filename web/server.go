@@ -155,9 +155,11 @@ func (s *Server) bind(r route) echo.HandlerFunc {
 		if r.long {
 			return r.handle(s, c)
 		}
-		ctx, cancel := context.WithTimeout(c.Request().Context(), budget)
+		whole := c.Request()
+		ctx, cancel := context.WithTimeout(whole.Context(), budget)
 		defer cancel()
-		c.SetRequest(c.Request().WithContext(ctx))
+		c.SetRequest(whole.WithContext(ctx))
+		defer c.SetRequest(whole) // an error is told after the budget is spent
 		return r.handle(s, c)
 	}
 }
