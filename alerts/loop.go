@@ -17,7 +17,7 @@ const (
 	// became of it. While an incident of it stands it stays.
 	goneShown = time.Minute
 	// goneKept is how long it is remembered, should it come back.
-	goneKept = 24 * time.Hour
+	goneKept = time.Hour
 	// evidenceTries is how often the records of an incident are asked for.
 	evidenceTries = 5
 )

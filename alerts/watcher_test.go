@@ -320,7 +320,7 @@ func TestC122GroupsAppearAndVanishWithoutARestart(t *testing.T) {
 		if n := len(run.Board().Groups); n != 1 {
 			t.Errorf("%d groups are shown", n)
 		}
-		pass(25 * time.Hour)
+		pass(70 * time.Minute)
 		if len(m.watches) != 1 {
 			t.Errorf("%d groups are remembered for ever", len(m.watches))
 		}
