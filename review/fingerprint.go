@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -86,8 +87,31 @@ func wrapper(class string) bool {
 	return false
 }
 
-// className begins a text of the form "Class: message".
-var className = regexp.MustCompile(`^((?:[a-z_][\w$]*\.){2,}[A-Z][\w$]*|(?:[A-Za-z_$][\w$]*(?:\.|::|\\|/))*[A-Z][\w$]*(?:Exception|Error|Fault|Failure|Throwable|Timeout|Violation|NotFound|Rejected)[\w$]*)(?::\s+|$)`)
+// classEndings are how classes of exceptions end.
+var classEndings = []string{"Exception", "Error", "Fault", "Failure", "Throwable", "Timeout", "Violation", "NotFound", "Rejected"}
+
+// isClass tells whether a text is the name of an exception's class: by its
+// package, or by its ending.
+func isClass(s string) bool {
+	if s == "" || len(s) > maxTitle || strings.Trim(s, classRunes) != "" {
+		return false
+	}
+	name := shortClass(s)
+	if name == "" || name[0] < 'A' || name[0] > 'Z' {
+		return false
+	}
+	if strings.Count(s, ".") > 1 && s[0] >= 'a' && s[0] <= 'z' {
+		return true
+	}
+	for _, e := range classEndings {
+		if strings.Contains(name, e) {
+			return true
+		}
+	}
+	return false
+}
+
+const classRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.:\\/"
 
 // nestedMark is how Spring joins the messages of an exception and its cause.
 const nestedMark = "nested exception is "
@@ -99,20 +123,34 @@ func innermost(message string) (class, rest string) {
 		message = message[at+len(nestedMark):]
 	}
 	for range 5 {
-		m := className.FindStringSubmatch(message)
-		if m == nil {
+		head, rest, _ := strings.Cut(message, ": ")
+		if head = strings.TrimSuffix(head, ":"); !isClass(head) {
 			break
 		}
-		class, message = m[1], message[len(m[0]):]
+		class, message = head, strings.TrimSpace(rest)
 	}
 	return class, message
 }
 
 // wrapping is what wrappers put before the message that matters.
-var wrapping = regexp.MustCompile(`^(?:Listener failed; |Listener method '[^']*' threw exception; ?|Seek to current after exception; ?|error occurred in message handler \[[^\]]*\]; ?|Tolerance exceeded in error handler: ?)+`)
+var wrapping = []string{
+	"Listener failed; ", "Seek to current after exception; ", "Seek to current after exception;", "Tolerance exceeded in error handler: ",
+	"Tolerance exceeded in error handler",
+}
+
+// threw ends what Spring says of the method that it called.
+const threw = "' threw exception; "
 
 func withoutWrapping(message string) string {
-	rest := wrapping.ReplaceAllString(message, "")
+	rest := message
+	for _, w := range wrapping {
+		rest = strings.TrimPrefix(rest, w)
+	}
+	if strings.HasPrefix(rest, "Listener method '") {
+		if at := strings.Index(rest, threw); at > 0 {
+			rest = rest[at+len(threw):]
+		}
+	}
 	if rest == "" {
 		return message
 	}
@@ -122,15 +160,17 @@ func withoutWrapping(message string) string {
 // gap stands for what was left out.
 const gap = "…"
 
-// varying is what differs from letter to letter of one cause.
-var varying = regexp.MustCompile(strings.Join([]string{
-	`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+`,                                                                                                  // mail addresses
-	`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`,                                                    // UUIDs
-	`\[[0-9a-fA-F]*:[0-9a-fA-F:.]+\]`, `\b(?:[0-9a-fA-F]{1,4}:){3,7}(?::?[0-9a-fA-F]{1,4})\b`, `\b[0-9a-fA-F]{1,4}::[0-9a-fA-F:]*\b`, // IPv6
-	`@[0-9a-fA-F]{4,16}\b`,                     // a Java object's hash
-	`\?[^\s"'<>)]*=[^\s"'<>)]*`,                // the query of a URL
-	`[-+]?[\p{L}\p{N}_]*\p{Nd}[\p{L}\p{N}_%]*`, // words with digits: numbers, ids
-}, "|"))
+// varying is what differs from letter to letter of one cause, and is looked for
+// only where its mark is.
+var varying = []struct {
+	mark string
+	form *regexp.Regexp
+}{
+	{"@", regexp.MustCompile(`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|@[0-9a-fA-F]{4,16}\b`)},                                                                       // mail addresses, a Java object's hash
+	{"?", regexp.MustCompile(`\?[^\s"'<>)]*=[^\s"'<>)]*`)},                                                                                                // the query of a URL
+	{"-", regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)},                                                                     // UUIDs
+	{":", regexp.MustCompile(`\[[0-9a-fA-F]*:[0-9a-fA-F:.]+\]|\b(?:[0-9a-fA-F]{1,4}:){3,7}(?::?[0-9a-fA-F]{1,4})\b|\b[0-9a-fA-F]{1,4}::[0-9a-fA-F:]*\b`)}, // IPv6
+}
 
 // meaningful are words with digits that name a thing and no instance of it.
 var meaningful = regexp.MustCompile(`(?i)^(?:utf8|utf16|utf32|base64|base32|sha1|sha256|sha384|sha512|md5|crc32c?|ipv[46]|s3|ec2|x509|oauth2?|h2|http[123]|tls1|rfc\d+|iso\d+|u?int(?:8|16|32|64)|float(?:32|64)|log4j2?|v\d{1,2}|log4net|k8s|mp[34]|i18n|b2b|p2p|e2e)$`)
@@ -148,16 +188,16 @@ var gaps = regexp.MustCompile(`…(?:[\s,;:./x*_+-]*…)+`)
 // tells whether there was any. Embedded JSON is left out whole. What is quoted
 // stays unless it holds digits: a quoted name of a field is what went wrong.
 func normalise(message string) (out string, varied bool) {
-	text := withoutJSON(message)
-	var b strings.Builder
-	end := 0
-	for _, at := range varying.FindAllStringIndex(text, -1) {
-		b.WriteString(text[end:at[0]])
-		b.WriteString(keepOr(text, at[0], at[1]))
-		end = at[1]
+	out = withoutJSON(message)
+	for _, v := range varying {
+		if strings.Contains(out, v.mark) {
+			out = v.form.ReplaceAllString(out, gap)
+		}
 	}
-	b.WriteString(text[end:])
-	out = gaps.ReplaceAllString(b.String(), gap)
+	out = withoutNumbers(out)
+	if at := strings.Index(out, gap); at >= 0 && strings.Contains(out[at+len(gap):], gap) {
+		out = gaps.ReplaceAllString(out, gap)
+	}
 	out = strings.Join(strings.Fields(out), " ")
 	if runes := []rune(out); len(runes) > messageRunes {
 		out = string(runes[:messageRunes])
@@ -165,18 +205,68 @@ func normalise(message string) (out string, varied bool) {
 	return out, strings.Contains(out, gap)
 }
 
-// keepOr is the match itself when it means something, else a gap.
+// withoutNumbers leaves out words with digits: numbers, ids, times.
+func withoutNumbers(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsDigit) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		end, digit := wordEnd(text, i)
+		switch {
+		case end == i: // no word begins here
+			_, size := utf8.DecodeRuneInString(text[i:])
+			b.WriteString(text[i : i+size])
+			i += size
+		case digit:
+			b.WriteString(keepOr(text, i, end))
+			i = end
+		default:
+			b.WriteString(text[i:end])
+			i = end
+		}
+	}
+	return b.String()
+}
+
+// wordEnd is where the word that begins at i ends, and whether it has a digit.
+// A sign belongs to a number that no letter stands before.
+func wordEnd(text string, i int) (end int, digit bool) {
+	start := i
+	if i+1 < len(text) && (text[i] == '-' || text[i] == '+') && text[i+1] >= '0' && text[i+1] <= '9' && (i == 0 || !isWordByte(text[i-1])) {
+		i++
+	}
+	end = i
+	for end < len(text) {
+		r, size := utf8.DecodeRuneInString(text[end:])
+		switch {
+		case unicode.IsDigit(r):
+			digit = true
+		case r != '_' && !unicode.IsLetter(r) && (r != '%' || !digit):
+			if end == i {
+				return start, false
+			}
+			return end, digit
+		}
+		end += size
+	}
+	return end, digit
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
+}
+
+// keepOr is the word itself when it means something, else a gap.
 func keepOr(text string, from, to int) string {
-	hyphen := ""
-	if from > 0 && (text[from] == '-' || text[from] == '+') && isWordRune(rune(text[from-1])) {
-		hyphen, from = text[from:from+1], from+1 // of a word, and no sign
+	word := text[from:to]
+	if len(word) <= 8 && meaningful.MatchString(word) {
+		return word
 	}
-	match := text[from:to]
-	before := text[max(0, from-40):from]
-	if meaningful.MatchString(match) || codeNumber.MatchString(match) && beforeCode.MatchString(before) {
-		return hyphen + match
+	if codeNumber.MatchString(word) && beforeCode.MatchString(text[max(0, from-40):from]) {
+		return word
 	}
-	return hyphen + gap
+	return gap
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) }

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// frameForms are lines of stack traces in the languages of the frameworks that
-// write dead letters. The groups are what is called, or file and function.
-var frameForms = []*regexp.Regexp{
-	regexp.MustCompile(`^\s*at (?:async |new )?(?:[\w.@-]+//?)?([\p{L}\w.$<>\[\]` + "`" + `+-]+(?: \[as \w+\])?)\s*\(`), // Java, .NET, Node
-	regexp.MustCompile(`^\s*at ([\p{L}\w.$<>]+)$`),                                                          // Java without a place
-	regexp.MustCompile(`^\s*File "(?:.*[/\\])?([^"/\\]+)", line \d+, in (.+)$`),                             // Python
-	regexp.MustCompile(`^\s*(?:from )?(?:.*/)?([\w.-]+\.rb):\d+:in [` + "`" + `'](?:block .*in )?([^']+)'`), // Ruby
-	regexp.MustCompile(`^#\d+ .*?: ([\w\\]+(?:->|::)[\w{}]+)\(`),                                            // PHP
-	regexp.MustCompile(`^([\w./-]+\.[\w().*]+)\([^)]*\)$`),                                                  // Go
+// otherForms are lines of stack traces of languages that do not write "at".
+// Each is looked for only in lines that have its mark.
+var otherForms = []struct {
+	mark string
+	form *regexp.Regexp
+}{
+	{`File "`, regexp.MustCompile(`^\s*File "(?:.*[/\\])?([^"/\\]+)", line \d+, in (.+)$`)},                           // Python
+	{`.rb:`, regexp.MustCompile(`^\s*(?:from )?(?:.*/)?([\w.-]+\.rb):\d+:in [` + "`" + `'](?:block .*in )?([^']+)'`)}, // Ruby
+	{`#`, regexp.MustCompile(`^#\d+ .*?: ([\w\\]+(?:->|::)[\w{}]+)\(`)},                                               // PHP
+	{`(`, regexp.MustCompile(`^([\w./-]+\.[\w().*]+)\([^)]*\)$`)},                                                     // Go
 }
 
 // foreignFrames are the beginnings and parts of frames that are not the
@@ -26,11 +27,14 @@ var foreignFrames = []string{
 	"Confluent.Kafka.", "runtime.", "Symfony\\", "Illuminate\\", "Object.<anonymous>", "Module._", "process.", "node:", "Promise.", "Array.",
 }
 
-// generatedFrame are frames that compilers and proxies make up, with numbers that
-// change from build to build.
-var generatedFrame = regexp.MustCompile(`\$\$(?:Lambda|EnhancerBy\w+|FastClassBy\w+|SpringCGLIB)[\w$/.-]*|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d+|MethodHandle|<lambda|DirectMethodHandle`)
+// generatedFrames are parts of frames that compilers and proxies make up, with
+// numbers that change from build to build.
+var generatedFrames = []string{
+	"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", "$Proxy",
+	"GeneratedMethodAccessor", "GeneratedConstructorAccessor", "MethodHandle", "<lambda",
+}
 
-// lambdaNumber is the number of a lambda or an anonymous class.
+// lambdaNumber is what tells a lambda or an anonymous class from the next one.
 var lambdaNumber = regexp.MustCompile(`\$\d+|(?:lambda\$)|(?:d?__\d+(?:_\d+)?)|\b(?:0x)?[0-9a-f]{8,}\b`)
 
 // topFrames are the first frames of the application's own code, those of the
@@ -107,16 +111,49 @@ func frameOf(line string) string {
 	if len(line) > 1000 {
 		return ""
 	}
-	for _, form := range frameForms {
-		m := form.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		frame := strings.Join(m[1:], " ")
-		if generatedFrame.MatchString(frame) {
+	frame, at := strings.CutPrefix(strings.TrimLeft(line, " \t"), "at ")
+	if at {
+		frame = calledAt(frame)
+	} else {
+		frame = otherFrame(line)
+	}
+	for _, g := range generatedFrames {
+		if strings.Contains(frame, g) {
 			return ""
 		}
+	}
+	if strings.ContainsAny(frame, "$0123456789") {
 		return lambdaNumber.ReplaceAllString(frame, "")
+	}
+	return frame
+}
+
+// calledAt is the name in a line of Java, .NET or Node: up to its bracket,
+// without the module before it.
+func calledAt(call string) string {
+	call = strings.TrimPrefix(strings.TrimPrefix(call, "async "), "new ")
+	name, _, _ := strings.Cut(call, "(")
+	name = strings.TrimSpace(name)
+	if place, alias, ok := strings.Cut(name, " [as "); ok {
+		name = place + "." + strings.TrimSuffix(alias, "]")
+	}
+	if at := strings.LastIndexByte(name, '/'); at > 0 {
+		name = name[at+1:] // java.base/java.util.Optional.get
+	}
+	if name == "" || strings.ContainsAny(name, " /:") {
+		return ""
+	}
+	return name
+}
+
+func otherFrame(line string) string {
+	for _, o := range otherForms {
+		if !strings.Contains(line, o.mark) {
+			continue
+		}
+		if m := o.form.FindStringSubmatch(line); m != nil {
+			return strings.Join(m[1:], " ")
+		}
 	}
 	return ""
 }
