@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -65,6 +66,7 @@ type cluster struct {
 	brokers map[int32]string // address
 	topics  map[string]*topic
 	names   map[topicID]string
+	sorted  []string // names of the topics
 	at      time.Time
 }
 
@@ -90,6 +92,8 @@ func (c *cluster) brokerIDs() []int32 {
 // snapshots keeps the last picture of the cluster, for those who may do with
 // one of some age.
 type snapshots struct {
+	asking sync.Mutex // held while the cluster is asked: one question at a time
+
 	mu    sync.Mutex
 	last  *cluster
 	first map[string]bool // the topics that were there when we first looked
@@ -98,23 +102,35 @@ type snapshots struct {
 // cluster gives a picture of the cluster no older than maxAge. Asking never
 // creates a topic.
 func (s *Source) cluster(ctx context.Context, maxAge time.Duration) (*cluster, error) {
-	s.seen.mu.Lock()
-	defer s.seen.mu.Unlock()
-	if c := s.seen.last; c != nil && maxAge > 0 && s.now().Sub(c.at) <= maxAge {
+	s.seen.asking.Lock()
+	defer s.seen.asking.Unlock()
+	if c := s.seen.latest(); c != nil && maxAge > 0 && s.now().Sub(c.at) <= maxAge {
 		return c, nil
 	}
 	c, err := s.askCluster(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.seen.last = c
-	if s.seen.first == nil {
-		s.seen.first = make(map[string]bool, len(c.topics))
+	s.seen.keep(c)
+	return c, nil
+}
+
+func (s *snapshots) latest() *cluster {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
+func (s *snapshots) keep(c *cluster) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = c
+	if s.first == nil {
+		s.first = make(map[string]bool, len(c.topics))
 		for name := range c.topics {
-			s.seen.first[name] = true
+			s.first[name] = true
 		}
 	}
-	return c, nil
 }
 
 // isNew tells that a topic was made after we first looked at the cluster.
@@ -143,7 +159,16 @@ func (s *Source) askCluster(ctx context.Context) (*cluster, error) {
 		c.topics[*t.Topic] = readTopic(t)
 		c.names[t.TopicID] = *t.Topic
 	}
+	c.sorted = slices.Sorted(maps.Keys(c.topics))
 	return c, nil
+}
+
+// names are those of all topics that were there when we last looked, in order.
+func (s *snapshots) names() []string {
+	if c := s.latest(); c != nil {
+		return c.sorted
+	}
+	return nil
 }
 
 func readTopic(t kmsg.MetadataResponseTopic) *topic {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
 )
 
 // Config is one Kafka cluster as a source.
@@ -25,19 +26,11 @@ type Config struct {
 	RedriveTo   sources.Patterns // no include: every topic but internal ones
 	Routes      []sources.Route
 
-	// Recogniser tells the origin and the reason of a letter from its headers;
-	// nil: they stay unknown.
-	Recogniser Recogniser
+	Mappings []convention.Mapping // conventions that only the owner knows
 
 	// Timeout is how long a broker may take to accept a connection, and again
 	// how long it may take to answer a request; zero: five seconds.
 	Timeout time.Duration
-}
-
-// Recogniser knows the conventions by which letters tell of their past.
-type Recogniser interface {
-	// Recognise fills in what the letter's headers and body tell.
-	Recognise(*sources.DeadLetter)
 }
 
 // TLS has the files of a TLS connection. They are read at each connection, so
@@ -79,6 +72,7 @@ func (c Config) Validate() []error {
 	errs = append(errs, c.TLS.validate()...)
 	errs = append(errs, c.SASL.validate()...)
 	errs = append(errs, c.From.validate()...)
+	errs = append(errs, convention.Mappings(c.Mappings).Validate()...)
 	for i, r := range c.Routes {
 		if r.From == "" || r.To == "" {
 			errs = append(errs, fmt.Errorf("redrive[%d]: from and to are both needed", i))

@@ -104,12 +104,7 @@ func (s *Source) finding(f sources.Finding, queue, of string) sources.Finding {
 
 // topicFindings looks at how dead-letter topics keep their letters.
 func (s *Source) topicFindings(ctx context.Context, c *cluster, groups []sources.Group) []sources.Finding {
-	var names []string
-	for name, kind := range s.kinds(c, nil, s.shareDeadLetters(ctx, c, groups)) {
-		if kind == sources.DeadLetterQueue {
-			names = append(names, name)
-		}
-	}
+	names := s.deadLetterTopics(ctx, c, groups)
 	var out []sources.Finding
 	for name, config := range s.ofTopics(ctx, c, names) {
 		if config.compacted() {

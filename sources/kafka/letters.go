@@ -269,9 +269,7 @@ func (l *letters) letter(r *kgo.Record) sources.DeadLetter {
 		Timestamp: rec.Timestamp, DeadAt: rec.Timestamp,
 	}
 	d.ExpiresAt, d.ExpiryIs = expiry(l.settings, rec.Timestamp)
-	if l.s.cfg.Recogniser != nil {
-		l.s.cfg.Recogniser.Recognise(&d)
-	}
+	l.s.recogniser.Recognise(&d)
 	return d
 }
 

@@ -36,7 +36,7 @@ func (s *Source) Queues(ctx context.Context) ([]sources.Queue, error) {
 		q := queueOf(c.topics[name], got[0], got[1])
 		q.Source, q.Kind, q.ReadAt = s.cfg.Name, kinds[name], at
 		q.Retention = configs[name].retention()
-		q.FeedsFrom = s.feedsFrom(c, kinds, name, shared)
+		q.FeedsFrom = s.feedsFrom(kinds, name, shared)
 		q.RedriveTo = s.routeOf(name)
 		out = append(out, q)
 	}
@@ -89,17 +89,17 @@ func queueOf(t *topic, starts, ends listing) sources.Queue {
 // feedsFrom are the topics whose dead letters, or whose records that wait for
 // another attempt, land in a topic: the one that its name belongs to and the
 // retry topics of that one, and what its share groups read.
-func (s *Source) feedsFrom(c *cluster, kinds map[string]sources.QueueKind, name string, shared map[string][]string) []string {
+func (s *Source) feedsFrom(kinds map[string]sources.QueueKind, name string, shared map[string][]string) []string {
 	feeds := slices.Clone(shared[name])
 	if kinds[name] == sources.WorkQueue {
 		return nil
 	}
-	owner := s.belongsTo(c, name)
+	owner := s.belongsTo(name)
 	if owner != "" {
 		feeds = append(feeds, owner)
 	}
 	for other, kind := range kinds {
-		if owner != "" && other != name && kind == sources.RetryQueue && kinds[name] == sources.DeadLetterQueue && s.belongsTo(c, other) == owner {
+		if owner != "" && other != name && kind == sources.RetryQueue && kinds[name] == sources.DeadLetterQueue && s.belongsTo(other) == owner {
 			feeds = append(feeds, other)
 		}
 	}

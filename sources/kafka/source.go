@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
 )
 
 // Source is one Kafka cluster. Its methods may be called at the same time.
@@ -20,6 +21,8 @@ type Source struct {
 	cfg    Config
 	client *kgo.Client
 	now    func() time.Time
+
+	recogniser *convention.Recogniser
 
 	seen    snapshots
 	absent  absentTopics
@@ -50,7 +53,9 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", c.Name, err)
 	}
-	return &Source{cfg: c, client: client, now: time.Now}, nil
+	s := &Source{cfg: c, client: client, now: time.Now}
+	s.recogniser = convention.New(c.Mappings, s.seen.names)
+	return s, nil
 }
 
 // Name is the source's name in the configuration.
