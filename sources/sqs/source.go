@@ -68,7 +68,7 @@ func New(c Config) (*Source, error) {
 }
 
 func (c Config) client() (*sqs.Client, error) {
-	options := []func(*config.LoadOptions) error{config.WithRegion(c.Region), config.WithHTTPClient(HTTPClient())}
+	options := []func(*config.LoadOptions) error{config.WithRegion(c.Region), config.WithHTTPClient(httpClient())}
 	if c.Endpoint != "" && !haveCredentials() {
 		// An emulator takes any; without some the SDK would look for those of an EC2
 		// machine, and wait.
@@ -79,6 +79,7 @@ func (c Config) client() (*sqs.Client, error) {
 		return nil, fmt.Errorf("load the AWS settings: %w", err)
 	}
 	return sqs.NewFromConfig(loaded, func(o *sqs.Options) {
+		o.HTTPClient = WholeRequests(loaded.HTTPClient)
 		if c.Endpoint != "" {
 			o.BaseEndpoint = aws.String(c.Endpoint)
 		}

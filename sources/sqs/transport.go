@@ -7,17 +7,10 @@ import (
 	"net"
 	"net/http"
 	"time"
-)
 
-// HTTPClient is a client for the AWS SDK, whose answers do not get lost: see
-// WholeRequests.
-func HTTPClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext
-	transport.MaxIdleConnsPerHost = 2 * callsAtOnce
-	transport.ResponseHeaderTimeout = answerLimit
-	return &http.Client{Transport: WholeRequests(transport)}
-}
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+)
 
 const (
 	// dialLimit is how long an endpoint may take to accept a connection.
@@ -26,17 +19,29 @@ const (
 	answerLimit = 30 * time.Second
 )
 
+// httpClient is the SDK's own client with limits of ours. It is the SDK's
+// because only that takes the authorities of AWS_CA_BUNDLE.
+func httpClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialLimit }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = 2 * callsAtOnce
+			t.ResponseHeaderTimeout = answerLimit
+		})
+}
+
 // WholeRequests reads each request's body before it is sent. The SDK closes the
 // body as soon as the answer's headers are in; net/http, which may still be
 // reading it, then closes the connection under the answer, and a ReceiveMessage
 // is lost whose messages stay hidden (aws-sdk-go-v2 issues 1825, 2737, 2935).
-func WholeRequests(next http.RoundTripper) http.RoundTripper { return wholeRequests{next} }
+func WholeRequests(next aws.HTTPClient) aws.HTTPClient { return wholeRequests{next} }
 
-type wholeRequests struct{ next http.RoundTripper }
+type wholeRequests struct{ next aws.HTTPClient }
 
-func (t wholeRequests) RoundTrip(r *http.Request) (*http.Response, error) {
+// Do sends a request whose body nobody else can close.
+func (c wholeRequests) Do(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
-		return t.next.RoundTrip(r)
+		return c.next.Do(r)
 	}
 	body, err := io.ReadAll(r.Body)
 	if closeErr := r.Body.Close(); err == nil {
@@ -48,5 +53,5 @@ func (t wholeRequests) RoundTrip(r *http.Request) (*http.Response, error) {
 	whole := r.Clone(r.Context())
 	whole.Body = io.NopCloser(bytes.NewReader(body))
 	whole.ContentLength = int64(len(body))
-	return t.next.RoundTrip(whole)
+	return c.next.Do(whole)
 }
