@@ -39,6 +39,7 @@ type clock int
 
 const (
 	ofDeath    clock = iota // when it was written to the dead-letter queue
+	ofEvent                 // something else
 	ofOriginal              // the original record's: when it died is not known
 )
 

@@ -249,7 +249,7 @@ func (r *record) write() {
 			l.Earlier = r.hops[1:]
 		}
 	}
-	if r.lead != nil && r.lead.clock == ofOriginal && !r.v.isSQS() && l.Origin.Timestamp.IsZero() && l.Origin.Queue != "" {
+	if r.lead != nil && r.lead.clock == ofOriginal && !r.v.isSQS() && l.Origin.Timestamp.IsZero() {
 		l.Origin.Timestamp = l.Timestamp
 	}
 	if r.reason.RootClass == "" {

@@ -278,7 +278,7 @@ var kafkaTable = []*convention{
 	{
 		id: "vector-reroute-dropped", name: "Vector remap, rerouted when dropped", on: onKafka,
 		shape:   func(v *view) bool { return v.mentions(`"dropped"`) && v.finds("/metadata/dropped/reason") },
-		message: body("/metadata/dropped/message"), code: body("/metadata/dropped/reason"), clock: ofOriginal,
+		message: body("/metadata/dropped/message"), code: body("/metadata/dropped/reason"), clock: ofEvent,
 		about: "the event is the body, with metadata.dropped added",
 	},
 	{
@@ -387,10 +387,13 @@ func springCloudStream(v *view) bool {
 	if v.has("x-exception-fqcn") || v.has("x-exception-stacktrace") || v.has("x-original-timestamp-type") {
 		return true
 	}
+	if !v.has("x-original-topic") {
+		return false
+	}
 	for _, name := range []string{"x-original-partition", "x-original-offset", "x-original-timestamp"} {
 		for _, at := range v.at[name] {
 			value := v.l.Headers[at].Value
-			if _, ok := digits(value); !ok && (len(value) == 4 || len(value) == 8) {
+			if _, ok := digits(value); !ok && !readable(value) && (len(value) == 4 || len(value) == 8) {
 				return true
 			}
 		}

@@ -59,12 +59,13 @@ func (v *view) places(name string, fold bool) []int {
 	if !strings.Contains(name, "*") {
 		return v.folded[name]
 	}
+	var out []int
 	for i, h := range v.l.Headers {
 		if sources.Glob(name, strings.ToLower(h.Name)) {
-			return []int{i}
+			out = append(out, i)
 		}
 	}
-	return nil
+	return out
 }
 
 func (v *view) has(name string) bool { return len(v.at[name]) > 0 }
