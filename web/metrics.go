@@ -75,10 +75,13 @@ func collectLine(out chan<- prometheus.Metric, l alerts.LineView) {
 
 func (f figures) letters(ctx context.Context, out chan<- prometheus.Metric) error {
 	counts, err := f.queues.LetterCounts(ctx)
+	if err != nil {
+		return err
+	}
 	for _, n := range counts {
 		out <- gauge(lettersDesc, float64(n.Count), n.Source, n.Queue, string(n.Status))
 	}
-	return err
+	return nil
 }
 
 // open counts by verdict; of verdicts that may open an incident also the zeros,
