@@ -144,7 +144,7 @@ func (t *taking) span(ctx context.Context, at line) ([2]int64, error) {
 
 // cameBack tells the redrives which of their letters came back. One that is not
 // settled at its source yet is settled first, and counts as back then.
-func (t *taking) cameBack(ctx context.Context, fresh map[int64]review.Letter) error {
+func (t *taking) cameBack(ctx context.Context, fresh []numberedLetter) error {
 	for _, l := range fresh {
 		from, ok := t.lives[l.ID]
 		if !ok {

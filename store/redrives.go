@@ -168,8 +168,8 @@ func (s *Store) Redrive(ctx context.Context, id string) (review.Redrive, error) 
 }
 
 // Items lists the letters of a redrive in the order in which they are sent: all,
-// or those in one state. Errors: review.ErrNotFound, review.ErrBadCursor.
-func (s *Store) Items(ctx context.Context, redrive string, state review.ItemState, limit int, cursor string) (review.Items, error) {
+// or those in some states. Errors: review.ErrNotFound, review.ErrBadCursor.
+func (s *Store) Items(ctx context.Context, redrive string, states []review.ItemState, limit int, cursor string) (review.Items, error) {
 	page := review.Items{Items: []review.Item{}}
 	after, err := readCursor("items", cursor, 1)
 	if err != nil {
@@ -184,8 +184,11 @@ func (s *Store) Items(ctx context.Context, redrive string, state review.ItemStat
 		return page, err
 	}
 	where, args := `i.redrive = ?`, []any{number}
-	if state != "" {
-		where, args = where+` AND i.state = ?`, append(args, string(state))
+	if len(states) > 0 {
+		where += ` AND i.state IN (?` + strings.Repeat(`, ?`, len(states)-1) + `)`
+		for _, state := range states {
+			args = append(args, string(state))
+		}
 	}
 	if err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM items i WHERE `+where, args...).Scan(&page.Total); err != nil {
 		return page, fmt.Errorf("count the letters of redrive %s: %w", redrive, err)

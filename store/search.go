@@ -30,7 +30,7 @@ const (
 	quiet = 100 * time.Millisecond
 	// tailMost is how many letters may wait for their indexing while more come.
 	// A search reads about 20,000 letters a second.
-	tailMost = 2000
+	tailMost = 10_000
 	// indexedBody is how much of a body is searched, in bytes.
 	indexedBody = 1 << 20
 	// fieldBreak is a word that no text has: no phrase reaches over it.
@@ -68,8 +68,11 @@ func (s *Store) find(ctx context.Context, q querier, text string) (string, []any
 	if err != nil {
 		return "", nil, err
 	}
-	in := `(letters.number IN (SELECT rowid FROM letters_words WHERE letters_words MATCH ?) OR ` + numberList("letters.number", tail) + `)`
-	return in, []any{`"` + strings.Join(wanted, " ") + `" *`}, nil
+	hits := `SELECT rowid FROM letters_words WHERE letters_words MATCH ?`
+	if len(tail) > 0 {
+		hits += ` UNION ALL SELECT number FROM letters WHERE ` + numberList("number", tail)
+	}
+	return `letters.number IN (` + hits + `)`, []any{`"` + strings.Join(wanted, " ") + `" *`}, nil
 }
 
 // eachText gives the texts of letters, one after the other: those after a

@@ -139,7 +139,7 @@ func (t *taking) insert(ctx context.Context) error {
 	if err != nil || len(fresh) == 0 {
 		return err
 	}
-	for _, step := range []func(context.Context, map[int64]review.Letter) error{t.payloads, t.count, t.seenCauses, t.cameBack} {
+	for _, step := range []func(context.Context, []numberedLetter) error{t.payloads, t.count, t.seenCauses, t.cameBack} {
 		if err := step(ctx, fresh); err != nil {
 			return err
 		}
@@ -147,16 +147,21 @@ func (t *taking) insert(ctx context.Context) error {
 	return nil
 }
 
-// fresh are the letters that were inserted, by number.
-func (t *taking) fresh(ctx context.Context, first, inserted int64) (map[int64]review.Letter, error) {
-	fresh := make(map[int64]review.Letter, inserted)
-	all := int64(len(t.look.Letters))
+// numberedLetter is a letter that was inserted.
+type numberedLetter struct {
+	number int64
+	review.Letter
+}
+
+// fresh are the letters that were inserted, in their order.
+func (t *taking) fresh(ctx context.Context, first, inserted int64) ([]numberedLetter, error) {
+	fresh := make([]numberedLetter, 0, inserted)
 	in := func(n int64) {
 		l := t.look.Letters[n-first]
-		fresh[n] = l
+		fresh = append(fresh, numberedLetter{n, l})
 		t.taken.New = append(t.taken.New, l.ID)
 	}
-	if inserted == all {
+	if all := int64(len(t.look.Letters)); inserted == all {
 		for n := first; n < first+all; n++ {
 			in(n)
 		}
@@ -170,17 +175,17 @@ func (t *taking) fresh(ctx context.Context, first, inserted int64) (map[int64]re
 }
 
 // payloads adds the bytes of letters.
-func (t *taking) payloads(ctx context.Context, fresh map[int64]review.Letter) error {
+func (t *taking) payloads(ctx context.Context, fresh []numberedLetter) error {
 	values := make([]any, 0, len(fresh)*7)
-	for n, l := range fresh {
+	for _, l := range fresh {
 		body := l.Body
 		if len(body) > inlineBody {
-			if _, err := t.tx.ExecContext(ctx, `INSERT INTO large_bodies (letter, body) VALUES (?, ?)`, n, body); err != nil {
+			if _, err := t.tx.ExecContext(ctx, `INSERT INTO large_bodies (letter, body) VALUES (?, ?)`, l.number, body); err != nil {
 				return fmt.Errorf("insert a large body: %w", err)
 			}
 			body = body[:previewSize]
 		}
-		values = append(values, n, l.Key, body, encodeHeaders(l.Headers), encodeMap(l.System), encodeNames(l.ErrorHeaders), l.Reason.Stack)
+		values = append(values, l.number, l.Key, body, encodeHeaders(l.Headers), encodeMap(l.System), encodeNames(l.ErrorHeaders), l.Reason.Stack)
 	}
 	if _, err := insertRows(ctx, t.tx, `INSERT INTO payloads (`+payloadColumns+`)`, 7, values, ""); err != nil {
 		return fmt.Errorf("insert payloads: %w", err)
@@ -188,7 +193,7 @@ func (t *taking) payloads(ctx context.Context, fresh map[int64]review.Letter) er
 	return nil
 }
 
-func (t *taking) count(ctx context.Context, fresh map[int64]review.Letter) error {
+func (t *taking) count(ctx context.Context, fresh []numberedLetter) error {
 	more := tallies{}
 	for _, l := range fresh {
 		a := amount{letters: 1}
@@ -202,7 +207,7 @@ func (t *taking) count(ctx context.Context, fresh map[int64]review.Letter) error
 }
 
 // seenCauses notes when each cause was seen, and where its letters came from.
-func (t *taking) seenCauses(ctx context.Context, fresh map[int64]review.Letter) error {
+func (t *taking) seenCauses(ctx context.Context, fresh []numberedLetter) error {
 	type span struct{ first, last int64 }
 	spans := map[int64]span{}
 	origins := map[[2]any]bool{}
