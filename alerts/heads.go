@@ -2,7 +2,7 @@ package alerts
 
 import (
 	"context"
-	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
@@ -57,34 +57,42 @@ func (h heads) of(l sources.Lag) (sources.HeadLook, bool) {
 	return seen.HeadLook, true
 }
 
-// look looks at the lines that are not known, the first ones first, and returns
-// what is known of all of them now.
-func (h heads) look(ctx context.Context, reader HeadReader, lines []sources.Lag, log *slog.Logger) heads {
+// look looks at the lines that are not known, those that stand before those of
+// which only their age is wanted, and returns what is known of all of them now.
+func (h heads) look(ctx context.Context, reader HeadReader, stand, undated []sources.Lag) (heads, error) {
 	known := heads{}
-	var ask []sources.Lag
-	for _, l := range lines {
-		switch seen, ok := h[l.Partition]; {
-		case ok && seen.still(l):
-			known[l.Partition] = seen
-		case reader != nil && len(ask) < looksAtOnce:
-			ask = append(ask, l)
-		}
-	}
-	if len(ask) == 0 {
-		return known
+	ask := append(h.unknown(stand, known), h.unknown(undated, known)...)
+	ask = ask[:min(len(ask), looksAtOnce)]
+	if len(ask) == 0 || reader == nil {
+		return known, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	found, err := reader.Heads(ctx, ask)
-	if err != nil && ctx.Err() == nil {
-		log.Warn("the heads of standing lines could not be looked at", "lines", len(ask), "err", err)
-	}
 	for _, l := range ask {
 		if look, ok := found[l.Partition]; ok && look.Head != sources.HeadNotAsked {
 			known[l.Partition] = headSeen{HeadLook: look, position: l.Position, stableEnd: l.StableEnd, end: l.End, topicID: l.TopicID}
 		}
 	}
-	return known
+	return known, err
+}
+
+// unknown sorts out the lines whose head is known still. Of more than can be
+// looked at, chance decides which come first: none is left out for ever because
+// others cannot be read.
+func (h heads) unknown(lines []sources.Lag, known heads) []sources.Lag {
+	var ask []sources.Lag
+	for _, l := range lines {
+		if seen, ok := h[l.Partition]; ok && seen.still(l) {
+			known[l.Partition] = seen
+		} else {
+			ask = append(ask, l)
+		}
+	}
+	if len(ask) > looksAtOnce {
+		rand.Shuffle(len(ask), func(i, j int) { ask[i], ask[j] = ask[j], ask[i] })
+	}
+	return ask
 }
 
 // fill writes what is known of the heads into a reading.

@@ -30,6 +30,8 @@ type loop struct {
 	log   *slog.Logger
 	seed  maphash.Seed
 	heads heads
+	// headsErr is the last error of looking at heads, so that it is logged once.
+	headsErr string
 
 	watches map[string]*GroupWatch // nil: to be loaded
 	saved   map[string]uint64      // hash of what the store has of each
@@ -153,7 +155,11 @@ func (l *loop) read(ctx context.Context) ([]sources.Group, error) {
 		stand = append(stand, l.watch(g.Name).Standing(g)...)
 		undated = append(undated, l.undated(g)...)
 	}
-	l.heads = l.heads.look(ctx, l.src.Heads, append(stand, undated...), l.log)
+	var headsErr error
+	if l.heads, headsErr = l.heads.look(ctx, l.src.Heads, stand, undated); headsErr != nil && ctx.Err() == nil && headsErr.Error() != l.headsErr {
+		l.headsErr = headsErr.Error()
+		l.log.Warn("the heads of standing lines cannot be looked at", "err", headsErr)
+	}
 	for _, g := range groups {
 		l.heads.fill(g.Lines)
 	}
@@ -364,11 +370,20 @@ func (l *loop) save(ctx context.Context, r *result) error {
 	return nil
 }
 
+// say logs that the source cannot be read, and that it can be again, once each.
+func (l *loop) say(err error) {
+	before := l.shown.read.Err
+	switch {
+	case err != nil && err.Error() != before:
+		l.log.Warn("the source cannot be read: nothing opens and nothing resolves", "err", err)
+	case err == nil && before != "":
+		l.log.Info("the source is read again")
+	}
+}
+
 // show puts the reading on the board and tells who listens.
 func (l *loop) show(r *result, readErr error) {
-	if readErr != nil {
-		l.log.Warn("the source cannot be read: nothing opens and nothing resolves", "err", readErr)
-	}
+	l.say(readErr)
 	l.w.publish(func() {
 		l.finished = l.w.Clock()
 		l.shown.groups = r.groups

@@ -30,10 +30,11 @@ type cluster struct {
 	born    time.Time
 	state   string
 	reads   int
+	lines   int32
 }
 
 func newCluster(name string, groups ...string) *cluster {
-	return &cluster{name: name, groups: groups, stuck: map[int32]int64{}, born: time.Now(), stamp: time.Now(), state: "Stable"}
+	return &cluster{name: name, groups: groups, stuck: map[int32]int64{}, born: time.Now(), stamp: time.Now(), state: "Stable", lines: 6}
 }
 
 // moves is how many records each partition has had by now: ten a second.
@@ -62,7 +63,7 @@ func (c *cluster) Lag(ctx context.Context) ([]sources.Group, error) {
 func (c *cluster) group(name string) sources.Group {
 	g := sources.Group{Source: c.name, Name: name, Protocol: sources.Classic, State: c.state, MembersKnown: true, ReadAt: time.Now()}
 	m := sources.Member{ID: "worker-1-7c9f", ClientID: "worker-1"}
-	for n := range int32(6) {
+	for n := range c.lines {
 		l := sources.Lag{
 			Partition: sources.Partition{Source: c.name, Group: name, Topic: "requests", Number: n},
 			Position:  c.moves(), End: c.moves(), StableEnd: c.moves(), TopicID: "t1", Owner: m.ID,
@@ -128,13 +129,17 @@ type process struct {
 var testRules = Rules{PollEvery: 15 * time.Second, StallAfter: 4 * time.Minute}
 
 func start(m *memory, p *pager, clusters ...*cluster) *process {
+	return startBy(testRules, m, p, clusters...)
+}
+
+func startBy(rules Rules, m *memory, p *pager, clusters ...*cluster) *process {
 	log := slog.New(slog.DiscardHandler)
 	to := Recipient{Name: "oncall", Notifier: p}
 	var watched []Watched
 	for _, c := range clusters {
 		watched = append(watched, Watched{Name: c.name, Lag: c, Heads: c, Records: c})
 	}
-	w := NewWatcher(watched, testRules, m, []Recipient{to}, log)
+	w := NewWatcher(watched, rules, m, []Recipient{to}, log)
 	s := NewSender(to, m, Wording{Waiting: w.Waiting}, log)
 	w.Wake = s.Wake
 	ctx, stop := context.WithCancel(context.Background())
@@ -203,6 +208,28 @@ func TestC40APoisonRecordIsOnePageWithItsOffset(t *testing.T) {
 		pass(15 * time.Minute)
 		if got := kinds(p); !slices.Equal(got, []string{"trigger", "resolve"}) {
 			t.Errorf("told %v", got)
+		}
+	})
+}
+
+func TestC84TenThousandPartitionsStalledAtOnceAreOnePage(t *testing.T) {
+	bubble(t, func(t *testing.T, m *memory, p *pager, c *cluster) {
+		c.lines = 10_000
+		run := startBy(Rules{PollEvery: time.Minute, StallAfter: 4 * time.Minute}, m, p, c)
+		defer run.kill()
+		pass(time.Minute)
+		for n := range c.lines {
+			c.wedge(n)
+		}
+		pass(6 * time.Minute)
+		if got := kinds(p); !slices.Equal(got, []string{"trigger"}) {
+			t.Fatalf("told %v", got)
+		}
+		if in := m.all(); len(in) != 1 || len(in[0].Lines) != 10_000 || in[0].Verdict != GroupStall {
+			t.Errorf("%d incidents, %s of %d lines", len(in), in[0].Verdict, len(in[0].Lines))
+		}
+		if s := p.heard[0].summary; len(s) > 1024 || !strings.Contains(s, "10,000 partitions") {
+			t.Errorf("%s", s)
 		}
 	})
 }
