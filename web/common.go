@@ -39,7 +39,7 @@ func common(letters []review.Letter) []views.CommonRow {
 	}
 	order = slices.DeleteFunc(order, func(t trait) bool { return float64(counts[t]) < commonFraction*float64(len(letters)) })
 	slices.SortFunc(order, func(a, b trait) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.where, b.where), cmp.Compare(a.field, b.field))
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.where, b.where), cmp.Compare(a.field, b.field), cmp.Compare(a.value, b.value))
 	})
 	var rows []views.CommonRow
 	for _, t := range order[:min(len(order), mostCommon)] {

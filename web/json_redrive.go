@@ -11,6 +11,7 @@ type planJSON struct {
 	Plan      string         `json:"plan"`
 	CreatedAt *time.Time     `json:"created_at"`
 	Total     int            `json:"total"`
+	Redrive   *string        `json:"redrive"` // id of the redrive that it has started
 	Letters   []plannedJSON  `json:"letters"`
 	Receivers []receiverJSON `json:"receivers"`
 	Warnings  []warningJSON  `json:"warnings"`
@@ -116,6 +117,7 @@ func planOf(p review.Plan) planJSON {
 		Plan:      p.ID,
 		CreatedAt: instant(p.CreatedAt),
 		Total:     p.Total,
+		Redrive:   known(p.Redrive),
 		Letters:   plannedOf(p.Letters),
 		Receivers: make([]receiverJSON, 0, len(p.Receivers)),
 		Warnings:  warningsOf(p.Warnings),

@@ -105,6 +105,9 @@ func groupRow(g alerts.GroupView, open []alerts.Incident, only bool) views.Group
 		row.Lines = append(row.Lines, lineRow(l, incident))
 	}
 	row.LinesMore = len(lines) - len(row.Lines)
+	if row.LinesMore > 0 {
+		row.Strip = stripOf(g).Cells
+	}
 	return row
 }
 

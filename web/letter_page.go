@@ -19,6 +19,10 @@ import (
 // hexOfHeader is how many bytes of a header that is no text are shown as hex.
 const hexOfHeader = 32
 
+// mostNeighbours is how many letters of a cause are looked through for those
+// before and after one.
+const mostNeighbours = 100
+
 // showLetter shows one dead letter.
 func (s *Server) showLetter(c echo.Context) error {
 	q, err := readQuery(c)
@@ -174,7 +178,7 @@ func (s *Server) letterContext(ctx context.Context, page *views.LetterPage, l re
 		return nil
 	}
 	page.CauseTitle = s.titleOf(ctx, map[string]string{}, l.CauseID)
-	list, err := s.Letters.Letters(ctx, review.Filter{Causes: []string{l.CauseID}, Status: statuses}, mostLimit, "")
+	list, err := s.Letters.Letters(ctx, review.Filter{Causes: []string{l.CauseID}, Status: statuses}, mostNeighbours, "")
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	_ "embed"
+	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -13,9 +15,18 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
+// openAPIFor is the document with the base path that the API is served under.
+func openAPIFor(base string) []byte {
+	if base == "" {
+		base = "/"
+	}
+	server, _ := json.Marshal(base) // a string always marshals
+	return bytes.Replace(openAPI, []byte(`"/"`), server, 1)
+}
+
 func (s *Server) showOpenAPI(c echo.Context) error {
 	if err := noParameters(c); err != nil {
 		return err
 	}
-	return writeBody(c, http.StatusOK, openAPI)
+	return writeBody(c, http.StatusOK, s.openAPI)
 }

@@ -198,3 +198,13 @@ func (v validator) resolve(ref string) any {
 	}
 	return at
 }
+
+func TestOpenAPINamesItsBasePath(t *testing.T) {
+	for base, want := range map[string]string{"": "/", "https://ops.example.com/ops/dlq": "/ops/dlq"} {
+		c := story().config()
+		c.BaseURL = base
+		if got := at(t, object(t, get(newServer(t, c), "/api/v1/openapi.json"), http.StatusOK), "servers", 0, "url"); got != want {
+			t.Errorf("under %q: %v, want %s", base, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 	page := views.PlanPage{
 		Frame: s.frame(c, views.ReviewSection, "Redrive "+plural(plan.Total, "letter")), ID: plan.ID, FixedAt: plan.CreatedAt, Total: plan.Total,
 		Warnings: planWarnings(plan.Warnings, confirmed), Letters: planLetters(plan.Letters, letters),
-		Expired: s.Now().Sub(plan.CreatedAt) > review.PlanKept,
+		Expired: s.Now().Sub(plan.CreatedAt) > review.PlanKept, Started: plan.Redrive,
 	}
 	page.Refused, err = s.countRefused(ctx, plan)
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 	page.Targets = targetRows(plan, letters)
 	status := http.StatusOK
 	if p != nil {
-		status, page.Changed, page.Started = p.status, p.changed, p.redrive
+		status, page.Changed = p.status, p.changed
 		if page.Changed == nil {
 			page.Problem = sentence(p.message)
 		}
@@ -149,7 +150,6 @@ type detail struct {
 	row    views.PlanLetter
 	source string
 	sqs    bool
-	cause  string
 }
 
 // detailed reads the first letters of a plan, a few at a time: their bodies
@@ -161,21 +161,45 @@ func (s *Server) detailed(ctx context.Context, planned []review.Planned) (map[st
 		for _, l := range chunk {
 			ids = append(ids, l.LetterID)
 		}
-		letters, err := s.Letters.LettersByID(ctx, ids)
+		letters, err := s.lettersOf(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range letters {
-			out[l.ID] = detail{
-				row: views.PlanLetter{
-					Key: bytesView(l.Key, shownKey), Queue: l.Queue, Place: placeName(l.Place), Headers: len(l.Headers),
-					Size: sizeOf(l.Key, max(l.Size, int64(len(l.Body))), l.Headers),
-				},
-				source: l.Source, sqs: l.Place.MessageID != "", cause: l.CauseID,
-			}
+			out[l.ID] = detailOf(l)
 		}
 	}
 	return out, nil
+}
+
+func detailOf(l review.Letter) detail {
+	return detail{
+		row: views.PlanLetter{
+			Key: bytesView(l.Key, shownKey), Queue: l.Queue, Place: placeName(l.Place), Headers: len(l.Headers),
+			Size: sizeOf(l.Key, max(l.Size, int64(len(l.Body))), l.Headers),
+		},
+		source: l.Source, sqs: l.Place.MessageID != "",
+	}
+}
+
+// lettersOf are the letters of some ids. One that the store keeps no longer,
+// because it was decided long ago, is left out: a job outlives its letters.
+func (s *Server) lettersOf(ctx context.Context, ids []string) ([]review.Letter, error) {
+	letters, err := s.Letters.LettersByID(ctx, ids)
+	if !errors.Is(err, review.ErrNotFound) {
+		return letters, err
+	}
+	letters = nil
+	for _, id := range ids {
+		l, err := s.Letters.Letter(ctx, id)
+		switch {
+		case err == nil:
+			letters = append(letters, l)
+		case !errors.Is(err, review.ErrNotFound):
+			return nil, err
+		}
+	}
+	return letters, nil
 }
 
 func planWarnings(warnings []review.Warning, confirmed []string) []views.PlanWarning {

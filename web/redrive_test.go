@@ -197,3 +197,12 @@ func TestFormsOfOtherKindsAreRefused(t *testing.T) {
 		t.Errorf("the desk was asked: %+v", w.asked)
 	}
 }
+
+// TestJobOutlivesItsLetters: what was decided long ago is no longer kept.
+func TestJobOutlivesItsLetters(t *testing.T) {
+	w := story()
+	w.letters = w.letters[:1]
+	if a := get(w.server(t), "/redrives/rd_1"); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), "it_2") && !strings.Contains(a.Body.String(), "a/b%") {
+		t.Errorf("%d", a.Code)
+	}
+}

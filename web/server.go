@@ -86,6 +86,7 @@ type Mount struct {
 // Server is the dashboard's HTTP server.
 type Server struct {
 	Config
+	openAPI  []byte
 	base     string // path that everything is served under; "" for none
 	gate     gate
 	metrics  *prometheus.Registry
@@ -105,6 +106,7 @@ func New(config Config) (*Server, error) {
 		return nil, fmt.Errorf("base_url %q: %w", config.BaseURL, err)
 	}
 	s.setDefaults()
+	s.openAPI = openAPIFor(s.base)
 	s.buildMetrics()
 	s.handler = underBase(s.base, s.router())
 	return s, nil
@@ -132,7 +134,6 @@ func (s *Server) setDefaults() {
 func (s *Server) router() http.Handler {
 	e := echo.New()
 	e.Logger.SetOutput(io.Discard) // echo's own log says nothing that ours does not
-	e.HTTPErrorHandler = s.fail
 	e.Pre(s.guard)
 	for _, r := range routes {
 		handler := s.bind(r)
@@ -167,19 +168,30 @@ func (s *Server) bind(r route) echo.HandlerFunc {
 // guard stands before every route: headers, the gate, the limit on bodies, and
 // a panic that ends one request and not the program.
 func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) (err error) {
+	return func(c echo.Context) error {
+		began := time.Now()
 		setHeaders(c.Response().Header())
-		if err := s.gate.check(c.Request()); err != nil {
-			return err
+		err := s.gate.check(c.Request())
+		if err == nil {
+			c.Request().Body = http.MaxBytesReader(c.Response(), c.Request().Body, mostBody)
+			err = safely(next, c)
 		}
-		c.Request().Body = http.MaxBytesReader(c.Response(), c.Request().Body, mostBody)
-		defer func() {
-			if p := recover(); p != nil {
-				err = panicked(p)
-			}
-		}()
-		return next(c)
+		if err != nil {
+			s.fail(err, c)
+		}
+		s.Log.Debug("http", "method", c.Request().Method, "route", c.Path(), "status", c.Response().Status, "took", time.Since(began))
+		return nil
 	}
+}
+
+// safely runs a handler, and makes an error of a panic.
+func safely(next echo.HandlerFunc, c echo.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	return next(c)
 }
 
 // ServeHTTP answers one request.
