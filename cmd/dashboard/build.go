@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/unwedge/unwedge/alerts"
+	"github.com/unwedge/unwedge/alerts/pagerduty"
+	"github.com/unwedge/unwedge/alerts/webhook"
+	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
+	"github.com/unwedge/unwedge/sources/kafka"
+	"github.com/unwedge/unwedge/sources/sqs"
+	"github.com/unwedge/unwedge/web"
+)
+
+// collectKafkaEvery is how often dead-letter topics are asked for news: a new
+// letter is listed within five seconds.
+const collectKafkaEvery = time.Second
+
+// adapter is a source as both loops and the redrive worker need it.
+type adapter interface {
+	review.Reader
+	review.Sender
+	review.Receivers
+	Close()
+}
+
+// source is one configured source, built.
+type source struct {
+	adapter
+	kafka *kafka.Source // nil on SQS
+	every time.Duration // between two looks at its dead-letter queues
+	kind  string
+	check func(context.Context) []sources.Checked
+	rules review.Rules
+	names *queueNames
+}
+
+// buildSources makes the adapters. None connects: what is wrong with a source
+// is told by its readings and holds up no other.
+func (c *config) buildSources() (list []source, err error) {
+	for _, s := range c.Sources {
+		one, err := s.build()
+		if err != nil {
+			closeSources(list)
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func closeSources(list []source) {
+	for _, s := range list {
+		s.Close()
+	}
+}
+
+func (s sourceConfig) build() (source, error) {
+	names := &queueNames{}
+	if s.Kafka != nil {
+		k := s.Kafka.source(s.Name)
+		built, err := kafka.New(k)
+		return source{
+			adapter: built, kafka: built, every: collectKafkaEvery, names: names, kind: counted("Kafka", len(k.Brokers), "broker"),
+			check: func(ctx context.Context) []sources.Checked { return checked(built.Check(ctx)) },
+			rules: review.Rules{Routes: k.Routes, To: s.Kafka.RedriveTo.or([]string{"*"}, nil), DropHeaders: s.Kafka.DropHeaders},
+		}, err
+	}
+	q := s.SQS.source(s.Name)
+	q.Recogniser = convention.New(mappings(s.SQS.Mappings), names.all)
+	built, err := sqs.New(q)
+	every := q.ScanEvery
+	if every == 0 {
+		every = sqs.DefaultScanEvery
+	}
+	return source{
+		adapter: built, every: every, names: names, kind: "SQS, " + q.Region, check: built.Check,
+		rules: review.Rules{Routes: q.Routes, To: sources.Patterns{Include: []string{"*"}}},
+	}, err
+}
+
+func counted(what string, n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%s, %d %s", what, n, noun)
+}
+
+// Queues reads the queues and remembers their names for the conventions' name
+// rules.
+func (s source) Queues(ctx context.Context) ([]sources.Queue, error) {
+	queues, err := s.adapter.Queues(ctx)
+	if err == nil {
+		s.names.set(queues)
+	}
+	return queues, err
+}
+
+// queueNames are the names of a source's queues as last read.
+type queueNames struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (q *queueNames) set(queues []sources.Queue) {
+	list := make([]string, len(queues))
+	for i, one := range queues {
+		list[i] = one.Name
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.list = list
+}
+
+func (q *queueNames) all() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.list
+}
+
+// rules are the configured rules as the detector wants them.
+func (c *config) rules() alerts.Rules {
+	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter)}
+	for _, one := range c.Alerts.Rules {
+		r.List = append(r.List, alerts.Rule{
+			Source: one.Source, Group: one.Group, Topic: one.Topic, StallAfter: time.Duration(one.StallAfter),
+			Page: alerts.Paging(one.Page), Severity: one.Severity, Owner: one.Owner, Runbook: one.Runbook, Notify: one.Notify,
+		})
+	}
+	return r
+}
+
+// recipients are the configured notifiers.
+func (c *config) recipients() (list []alerts.Recipient) {
+	client := alerts.NewClient()
+	for _, n := range c.Notify {
+		if n.PagerDuty != nil {
+			list = append(list, alerts.Recipient{Name: n.Name, Notifier: &pagerduty.Notifier{URL: n.PagerDuty.URL, Key: n.PagerDuty.RoutingKey.read, Client: client}})
+			continue
+		}
+		address := n.Webhook.URL
+		list = append(list, alerts.Recipient{Name: n.Name, Warnings: true, Notifier: &webhook.Notifier{
+			URL: func() (string, error) { return address, nil }, Secret: n.Webhook.Secret.read, Client: client,
+		}})
+	}
+	return list
+}
+
+func (c *config) zone() *time.Location {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return time.UTC // validate has refused it
+	}
+	return zone
+}
+
+func (c *config) weekly() review.Weekly {
+	day, _ := weekday(c.Review.Day)
+	at, _ := time.Parse("15:04", c.Review.At) // validate has read both
+	return review.Weekly{Day: day, At: time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, Zone: c.zone()}
+}
+
+// watched are the sources that have consumer groups.
+func watched(list []source) (out []alerts.Watched) {
+	for _, s := range list {
+		if s.kafka != nil {
+			out = append(out, alerts.Watched{Name: s.Name(), Lag: s.kafka, Heads: s.kafka, Records: s.kafka})
+		}
+	}
+	return out
+}
+
+func feeds(list []source) (out []review.Feed) {
+	for _, s := range list {
+		out = append(out, review.Feed{Reader: s, Every: s.every})
+	}
+	return out
+}
+
+// senders and outlets are the sources as the redrive worker and the desk see
+// them.
+func senders(list []source) map[string]review.Sender {
+	out := map[string]review.Sender{}
+	for _, s := range list {
+		out[s.Name()] = s
+	}
+	return out
+}
+
+func outlets(list []source) map[string]review.Outlet {
+	out := map[string]review.Outlet{}
+	for _, s := range list {
+		outlet := review.Outlet{Sender: s, Rules: s.rules}
+		if s.kafka != nil { // nobody can tell who reads an SQS queue
+			outlet.Receivers = s
+		}
+		out[s.Name()] = outlet
+	}
+	return out
+}
+
+// faces are the sources as the pages name them.
+func (c *config) faces(list []source) (out []web.Source, rules map[string]review.Rules) {
+	rules = map[string]review.Rules{}
+	for _, s := range list {
+		face := web.Source{Name: s.Name(), Kind: s.kind, Every: s.every}
+		if s.kafka != nil {
+			face.Every = time.Duration(c.Alerts.PollEvery)
+		}
+		out = append(out, face)
+		rules[s.Name()] = s.rules
+	}
+	return out, rules
+}
+
+// remark says at start which patterns match nothing, and which look like
+// regular expressions: patterns are globs.
+func (c *config) remark(log *slog.Logger) {
+	for path, patterns := range c.patterns() {
+		for _, p := range patterns {
+			if sources.LooksLikeRegexp(p) {
+				log.Warn("a pattern looks like a regular expression; patterns are globs over the whole name", "key", path, "pattern", p)
+			}
+		}
+	}
+	if c.BaseURL == "" {
+		log.Warn("base_url is not set: pages will have no link; set it to the address that people open")
+	}
+}
+
+// patterns are all patterns of the file by their keys' paths.
+func (c *config) patterns() map[string][]string {
+	all := map[string][]string{}
+	add := func(path string, p *patternsConfig) {
+		if p != nil {
+			all[path+".include"], all[path+".exclude"] = p.Include, p.Exclude
+		}
+	}
+	for i, s := range c.Sources {
+		path := fmt.Sprintf("sources[%d].", i)
+		switch {
+		case s.Kafka != nil:
+			add(path+"kafka.groups", s.Kafka.Groups)
+			add(path+"kafka.redrive_to", s.Kafka.RedriveTo)
+			if d := s.Kafka.DeadLetters; d != nil {
+				add(path+"kafka.dead_letters", &patternsConfig{d.Include, d.Exclude})
+			}
+		case s.SQS != nil:
+			add(path+"sqs.queues", s.SQS.Queues)
+			add(path+"sqs.dead_letters", s.SQS.DeadLetters)
+		}
+	}
+	for i, r := range c.Alerts.Rules {
+		all[fmt.Sprintf("alerts.rules[%d]", i)] = []string{r.Source, r.Group, r.Topic}
+	}
+	return all
+}
+
+// hostOf is the host and port of an address, for a look whether it accepts
+// connections.
+func hostOf(scheme, host string) string {
+	if strings.Contains(host, ":") {
+		return host
+	}
+	return host + map[string]string{"http": ":80", "https": ":443"}[scheme]
+}
+
+func checked(lines []string, missing []error) (out []sources.Checked) {
+	for _, line := range lines {
+		out = append(out, sources.Checked{What: line, Outcome: sources.Confirmed})
+	}
+	for _, err := range missing {
+		out = append(out, sources.Checked{What: err.Error(), Outcome: sources.Denied})
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
+	"github.com/unwedge/unwedge/sources/kafka"
+	"github.com/unwedge/unwedge/sources/sqs"
+)
+
+type kafkaConfig struct {
+	Brokers        []string           `yaml:"brokers"`
+	TLS            *tlsConfig         `yaml:"tls"`
+	SASL           *saslConfig        `yaml:"sasl"`
+	Groups         *patternsConfig    `yaml:"groups"`
+	DeadLetters    *deadLettersConfig `yaml:"dead_letters"`
+	Mappings       []mappingConfig    `yaml:"mappings"`
+	Redrive        []routeConfig      `yaml:"redrive"`
+	RedriveTo      *patternsConfig    `yaml:"redrive_to"`
+	DropHeaders    []string           `yaml:"drop_headers"`
+	SchemaRegistry laterKey           `yaml:"schema_registry"`
+	Park           laterKey           `yaml:"park"`
+	Done           laterKey           `yaml:"done"`
+	Consumers      laterKey           `yaml:"consumers"`
+	Links          laterKey           `yaml:"links"`
+}
+
+type tlsConfig struct {
+	CAFile   string `yaml:"ca_file"`
+	CertFile string `yaml:"cert_file"`
+	KeyFile  string `yaml:"key_file"`
+}
+
+type saslConfig struct {
+	Mechanism string `yaml:"mechanism"`
+	Username  string `yaml:"username"`
+	Password  secret `yaml:"password"`
+}
+
+// deadLettersConfig selects dead-letter topics, and how far back they are read.
+type deadLettersConfig struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
+	From    string   `yaml:"from"`
+}
+
+// mappingConfig is a convention that only the owner of a queue knows.
+type mappingConfig struct {
+	Queue  string `yaml:"queue"`
+	Origin struct {
+		Queue     string `yaml:"queue"`
+		Partition string `yaml:"partition"`
+		Offset    string `yaml:"offset"`
+		Group     string `yaml:"group"`
+	} `yaml:"origin"`
+	Reason struct {
+		Class   string `yaml:"class"`
+		Message string `yaml:"message"`
+		Stack   string `yaml:"stack"`
+	} `yaml:"reason"`
+	Attempts string `yaml:"attempts"`
+	FailedAt string `yaml:"failed_at"`
+}
+
+type sqsConfig struct {
+	Region      string          `yaml:"region"`
+	Endpoint    string          `yaml:"endpoint"`
+	Queues      *patternsConfig `yaml:"queues"`
+	DeadLetters *patternsConfig `yaml:"dead_letters"`
+	Mappings    []mappingConfig `yaml:"mappings"`
+	Redrive     []routeConfig   `yaml:"redrive"`
+	ScanEvery   span            `yaml:"scan_every"`
+	DrainFIFO   laterKey        `yaml:"drain_fifo"`
+}
+
+// tell adds what an adapter does not like about its part of the file.
+func (m *mistakes) tell(path string, errs []error) {
+	for _, err := range errs {
+		*m = append(*m, fmt.Errorf("%s.%w", path, err))
+	}
+}
+
+func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
+	wrong.tell(path, k.source(name).Validate())
+	if k.DeadLetters != nil {
+		if _, err := parseFrom(k.DeadLetters.From); err != nil {
+			wrong.add(path+".dead_letters.from", 0, "%w", err)
+		}
+	}
+	if k.TLS != nil {
+		for key, file := range map[string]string{"ca_file": k.TLS.CAFile, "cert_file": k.TLS.CertFile, "key_file": k.TLS.KeyFile} {
+			if _, err := os.ReadFile(file); file != "" && err != nil {
+				wrong.add(path+".tls."+key, 0, "%w", err)
+			}
+		}
+	}
+}
+
+// source is the block as the Kafka adapter wants it.
+func (k *kafkaConfig) source(name string) kafka.Config {
+	c := kafka.Config{
+		Name: name, Brokers: k.Brokers, Routes: routes(k.Redrive), Mappings: mappings(k.Mappings),
+		Groups: k.Groups.or(nil, nil), RedriveTo: k.RedriveTo.or(nil, nil),
+	}
+	if k.DeadLetters != nil {
+		c.DeadLetters = sources.Patterns{Include: k.DeadLetters.Include, Exclude: k.DeadLetters.Exclude}
+		c.From, _ = parseFrom(k.DeadLetters.From) // validate tells
+	}
+	if k.TLS != nil {
+		c.TLS = &kafka.TLS{CAFile: k.TLS.CAFile, CertFile: k.TLS.CertFile, KeyFile: k.TLS.KeyFile}
+	}
+	if k.SASL != nil {
+		c.SASL = &kafka.SASL{Mechanism: k.SASL.Mechanism, Username: k.SASL.Username}
+		if k.SASL.Password.set {
+			c.SASL.Password = k.SASL.Password.read
+		}
+	}
+	return c
+}
+
+func parseFrom(text string) (kafka.From, error) {
+	switch text {
+	case "":
+		return kafka.From{}, nil
+	case "latest":
+		return kafka.From{Latest: true}, nil
+	case "all":
+		return kafka.From{All: true}, nil
+	}
+	age, err := parseSpan(text)
+	if err != nil {
+		return kafka.From{}, fmt.Errorf("%q is neither latest nor all nor a length of time such as 30d", text)
+	}
+	return kafka.From{Age: time.Duration(age)}, nil
+}
+
+func (s *sqsConfig) validate(name, path string, wrong *mistakes) {
+	wrong.tell(path, s.source(name).Validate())
+	wrong.tell(path, mappings(s.Mappings).Validate())
+}
+
+// source is the block as the SQS adapter wants it.
+func (s *sqsConfig) source(name string) sqs.Config {
+	return sqs.Config{
+		Name: name, Region: s.Region, Endpoint: s.Endpoint, Routes: routes(s.Redrive),
+		Queues: s.Queues.or([]string{"*"}, nil), DeadLetters: s.DeadLetters.or(nil, nil),
+		ScanEvery: time.Duration(s.ScanEvery),
+	}
+}
+
+func mappings(list []mappingConfig) (out convention.Mappings) {
+	for _, m := range list {
+		out = append(out, convention.Mapping{
+			Queue:  m.Queue,
+			Origin: convention.OriginMapping(m.Origin), Reason: convention.ReasonMapping(m.Reason),
+			Attempts: m.Attempts, FailedAt: m.FailedAt,
+		})
+	}
+	return out
+}
