@@ -28,7 +28,9 @@ func (c cadence) usual() time.Duration {
 	if len(c) == 0 {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(c))
+	var room [keptWaits]time.Duration
+	sorted := append(room[:0], c...)
+	slices.Sort(sorted)
 	return sorted[(3*len(sorted)+3)/4-1]
 }
 

@@ -200,7 +200,7 @@ func (s *stood) well(l line, now time.Time) bool {
 	case l.p.RoseAt.After(s.PassedAt):
 		s.Moved = true
 	}
-	return s.Moved && l.p.Wait.elapsed(now) < l.threshold()/2
+	return s.Moved && (l.p.Waits != recordWaits || l.p.Wait.elapsed(now) < l.threshold()/2)
 }
 
 func (w *GroupWatch) resolve(now time.Time, resolution string) *Incident {

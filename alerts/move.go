@@ -126,23 +126,24 @@ func (p *progress) lose(l sources.Lag, r reading) {
 // that nobody looked at count when they are more than the marker of a
 // transaction.
 func (p *progress) unread() bool {
-	return p.Waits == recordWaits || (p.Waits == maybeWaits && p.limitBefore()-p.Position > 2)
+	return p.Waits == recordWaits || (p.Waits == maybeWaits && p.limitBefore()-p.Position > markers)
 }
 
-// couldRead tells whether so many records can have been read since the last
-// reading, going by three times the fastest that the line was seen to read.
+// couldRead tells whether so many records can have been read since the position
+// last rose, going by three times the longest step that the line was seen to
+// make: a consumer may have worked on them for all that time. Where retention
+// removed all that waited, nothing tells.
 func (p *progress) couldRead(records int64, now time.Time) bool {
-	if len(p.Marks) < 2 {
-		return true // its speed is not known, and a loss is only claimed when it was seen
+	if len(p.Marks) < fewestMarks || p.Position+records >= p.limitBefore() {
+		return true // a loss is only claimed when it was seen
 	}
-	var fastest float64
+	var longest float64
 	for i := 1; i < len(p.Marks); i++ {
 		a, b := p.Marks[i-1], p.Marks[i]
-		if b.At > a.At {
-			fastest = max(fastest, float64(b.Position-a.Position)*1000/float64(b.At-a.At))
-		}
+		steps := max(1, float64(now.UnixMilli()-p.RoseAt.UnixMilli())/float64(max(1, b.At-a.At)))
+		longest = max(longest, float64(b.Position-a.Position)*steps)
 	}
-	return float64(records) <= 3*fastest*now.Sub(p.ReadAt).Seconds()
+	return float64(records) <= 3*longest
 }
 
 // hang watches a stable end that stands.

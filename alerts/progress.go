@@ -10,86 +10,88 @@ import (
 // stored as JSON: what it forgets at a restart would page somebody twice, or
 // not at all.
 type progress struct {
-	First       int64         // position at the first reading
-	Position    int64         // as last read; sources.NoCommit
-	High        int64         // the highest position that counts; sources.NoCommit
-	Prior       int64         // High before its latest advance
-	Start       int64         // log start as last read
-	End         int64         // as last read
-	StableEnd   int64         // as last read
-	Arrived     int64         // what was written between the last two readings
-	Every       time.Duration // between the last two readings
-	TopicID     string
-	Base        int64 // where a line without a commit is taken to start
-	Uncommitted bool  // the group reads past the stable end
+	First       int64         `json:",omitzero"` // position at the first reading
+	Position    int64         `json:",omitzero"` // as last read; sources.NoCommit
+	High        int64         `json:",omitzero"` // the highest position that counts; sources.NoCommit
+	Prior       int64         `json:",omitzero"` // High before its latest advance
+	Start       int64         `json:",omitzero"` // log start as last read
+	End         int64         `json:",omitzero"` // as last read
+	StableEnd   int64         `json:",omitzero"` // as last read
+	Arrived     int64         `json:",omitzero"` // what was written between the last two readings
+	Every       time.Duration `json:",omitzero"` // between the last two readings
+	TopicID     string        `json:",omitzero"`
+	Base        int64         `json:",omitzero"` // where a line without a commit is taken to start
+	Uncommitted bool          `json:",omitzero"` // the group reads past the stable end
 
-	FirstAt time.Time // the first reading that worked
-	ReadAt  time.Time // the last one
-	RoseAt  time.Time // when the high-water position last rose; zero: never seen
-	Wait    stopwatch // since the later of: it rose, something readable appeared
-	Waits   waiting
-	Grown   int // readings that saw the end rise while the position stood
-	Looked  look
-	Habit   cadence
-	Marks   []mark
-	Ends    []logEnd
+	FirstAt time.Time `json:",omitzero"` // the first reading that worked
+	ReadAt  time.Time `json:",omitzero"` // the last one
+	RoseAt  time.Time `json:",omitzero"` // when the high-water position last rose; zero: never seen
+	Wait    stopwatch `json:",omitzero"` // since the later of: it rose, something readable appeared
+	Waits   waiting   `json:",omitzero"`
+	Grown   int       `json:",omitzero"` // readings that saw the end rise while the position stood
+	Looked  look      `json:",omitzero"`
+	Habit   cadence   `json:",omitzero"`
+	Marks   []mark    `json:",omitzero"`
+	Ends    []logEnd  `json:",omitzero"`
 
-	Owner        string // the last that was seen; "" when there never was one
-	OwnerChanges int    // since the position last rose
-	Unowned      stopwatch
-	Metadata     string
-	Rewrites     int       // how often the metadata changed under this owner, not counting the reading at which it came
-	HeldAt       time.Time // when its metadata last told of work past the position; zero: not since it rose
-	MemberlessAt time.Time // last advance between two readings in a row that both saw no members
+	Owner        string    `json:",omitzero"` // the last that was seen; "" when there never was one
+	OwnerChanges int       `json:",omitzero"` // since the position last rose
+	Unowned      stopwatch `json:",omitzero"`
+	Metadata     string    `json:",omitzero"`
+	Rewrites     int       `json:",omitzero"` // how often the metadata changed under this owner, not counting the reading at which it came
+	HeldAt       time.Time `json:",omitzero"` // when its metadata last told of work past the position; zero: not since it rose
+	MemberlessAt time.Time `json:",omitzero"` // last advance between two readings in a row that both saw no members
 
-	Hanging hanging
-	Loss    *loss
-	Rewound *jump     // a fall, while it is news
-	Replay  *jump     // a deliberate fall that the line has not made good yet
-	Lost    time.Time // when the commit vanished; zero: it is there
-	Beyond  bool      // the topic was created again, and the position is still that of the old one
-	Told    warned
-	Verdict Verdict // as last given
-	Since   time.Time
-	Closing logStart // the log start when the line began to stand
+	Hanging hanging   `json:",omitzero"`
+	Loss    *loss     `json:",omitzero"`
+	Rewound *jump     `json:",omitzero"` // a fall, while it is news
+	Replay  *jump     `json:",omitzero"` // a deliberate fall that the line has not made good yet
+	Lost    time.Time `json:",omitzero"` // when the commit vanished; zero: it is there
+	Beyond  bool      `json:",omitzero"` // the topic was created again, and the position is still that of the old one
+	Told    warned    `json:",omitzero"`
+	Verdict Verdict   `json:",omitzero"` // as last given
+	Since   time.Time `json:",omitzero"`
+	Closing logStart  `json:",omitzero"` // the log start when the line began to stand
 }
 
 // look is what was last found at the head of a line.
 type look struct {
-	Head  sources.Head
-	At    int64 // the offset that was looked at
-	Limit int64 // where the readable log ended then
+	Head  sources.Head `json:",omitzero"`
+	At    int64        `json:",omitzero"` // the offset that was looked at
+	Limit int64        `json:",omitzero"` // where the readable log ended then
 }
 
 // hanging is a stable end that stands while the end moves on: an open
 // transaction.
 type hanging struct {
-	Watch  stopwatch
-	At     int64 // the stable end that stands
-	End    int64 // the end when it began to
-	Behind int64 // offsets that lie past it now
+	Watch  stopwatch `json:",omitzero"`
+	At     int64     `json:",omitzero"` // the stable end that stands
+	End    int64     `json:",omitzero"` // the end when it began to
+	Behind int64     `json:",omitzero"` // offsets that lie past it now
 }
 
 // jump is a position that went back.
 type jump struct {
-	At       time.Time
-	From, To int64
+	At       time.Time `json:",omitzero"`
+	From, To int64     `json:",omitzero"`
 }
 
 // loss is records that retention deleted before they were read.
 type loss struct {
-	At       time.Time
-	From, To int64 // the offsets that are gone, To exclusive
+	At       time.Time `json:",omitzero"`
+	From, To int64     `json:",omitzero"` // the offsets that are gone, To exclusive
 }
 
 // logStart is a log start, to tell how fast retention comes closer.
 type logStart struct {
-	At     time.Time
-	Offset int64
+	At     time.Time `json:",omitzero"`
+	Offset int64     `json:",omitzero"`
 }
 
 // warned is what was warned of already, once for each time that it is so.
-type warned struct{ Orphaned, Retention, Loss bool }
+type warned struct {
+	Orphaned, Retention, Loss bool `json:",omitzero"`
+}
 
 // reading is what the whole group tells about the moment at which a line is
 // read.
@@ -142,7 +144,7 @@ func (p *progress) observe(l sources.Lag, r reading) {
 	rose := p.move(l, r)
 	p.look(l)
 	if !rose && p.Arrived > 0 {
-		p.Grown++
+		p.grow(r.now)
 	}
 	p.Waits = p.waits(l)
 	if p.Waits == nothingWaits {
@@ -156,6 +158,16 @@ func (p *progress) observe(l sources.Lag, r reading) {
 	}
 	p.hang(l, r.now)
 	p.close(l, r.now)
+}
+
+// grow counts a rise of the end past a standing position. Where no more waited
+// before than the marker of a transaction takes, and nobody looked, this is when
+// something readable appeared.
+func (p *progress) grow(now time.Time) {
+	if p.Grown == 0 && p.Waits == maybeWaits && p.limitBefore()-max(p.Position, p.Start) <= markers {
+		p.Wait.start(now)
+	}
+	p.Grown++
 }
 
 func (p *progress) begin(l sources.Lag, r reading) {

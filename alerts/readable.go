@@ -22,6 +22,10 @@ const (
 // aborted transaction; a log that goes on growing is no tail of markers.
 const enoughGrowth = 2
 
+// markers is how many offsets at the end of a log may well be markers of
+// transactions only.
+const markers = 2
+
 // limit is the offset that the group reads up to: the stable end, or the end
 // for a group that was seen to read past the stable end.
 func limit(l sources.Lag, uncommitted bool) int64 {

@@ -5,9 +5,9 @@ import "time"
 // stopwatch measures how long something has been so, on our own clock and by
 // readings. It stands still while readings fail. The zero value is stopped.
 type stopwatch struct {
-	Since    time.Time     // the reading that started it; zero: it does not run
-	Blind    time.Duration // of the time since then, how much lay in failed readings
-	PausedAt time.Time     // the failed reading that made it stand still; zero: it goes
+	Since    time.Time     `json:",omitzero"` // the reading that started it; zero: it does not run
+	Blind    time.Duration `json:",omitzero"` // of the time since then, how much lay in failed readings
+	PausedAt time.Time     `json:",omitzero"` // the failed reading that made it stand still; zero: it goes
 }
 
 func (s stopwatch) running() bool { return !s.Since.IsZero() }
