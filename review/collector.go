@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -143,6 +144,7 @@ type queueLoop struct {
 	older   int64
 	note    string
 	problem string
+	failed  int // looks that failed in a row
 }
 
 func (c *Collector) loop(ctx context.Context, f Feed) {
@@ -292,7 +294,7 @@ func (l *feedLoop) withNews(due []*queueLoop, news []string, now time.Time) []*q
 			read = append(read, q)
 			continue
 		}
-		q.due = now.Add(l.Every)
+		q.due = now.Add(max(l.Every, time.Second))
 		l.quiet(q.name, now)
 	}
 	return read
@@ -315,19 +317,32 @@ func (l *feedLoop) look(ctx context.Context, q *queueLoop) {
 	now := time.Now()
 	look := newLook(l.Name(), q.name, batch, now, l.c.Fingerprint)
 	look.Err, look.Start = err, q.moved(batch.Start)
-	q.due = now.Add(l.Every)
-	switch {
-	case err != nil:
-		q.due, q.known = now.Add(max(l.Every, retryAfter)), false
-	case batch.More:
-		q.due = now
-	}
+	_, polled := l.Reader.(Changer) // a look of the others may have been none
+	look.Scanned = err == nil && (polled || len(batch.Letters) > 0 || batch.Present != nil || q.moves(batch.Next))
+	q.plan(now, l.Every, batch.More, err)
 	if q.sameAsBefore(look) {
-		q.kept = !batch.More
-		l.quiet(q.name, now)
+		q.kept = err == nil && !batch.More
+		if look.Scanned {
+			l.quiet(q.name, now)
+		}
 		return
 	}
 	l.keep(ctx, q, look, batch)
+}
+
+// plan says when a queue is looked at next.
+func (q *queueLoop) plan(now time.Time, every time.Duration, more bool, err error) {
+	switch {
+	case err != nil:
+		q.due, q.known = now.Add(max(retryAfter, backoff(q.failed))), false
+		q.failed++
+		return
+	case more:
+		q.due = now
+	default:
+		q.due = now.Add(max(every, time.Second))
+	}
+	q.failed = 0
 }
 
 func (l *feedLoop) batch(ctx context.Context, q *queueLoop) (sources.Batch, error) {
@@ -362,8 +377,13 @@ func (l *feedLoop) keep(ctx context.Context, q *queueLoop, look Look, batch sour
 // when it was.
 func (q *queueLoop) sameAsBefore(look Look) bool {
 	return len(look.Letters) == 0 && look.Present == nil && look.Start == nil &&
-		(look.Cursor == nil || string(look.Cursor) == string(q.cursor)) &&
+		!q.moves(look.Cursor) &&
 		look.Older == q.older && look.Note == q.note && problem(look.Err) == q.problem
+}
+
+// moves tells whether a cursor is another one than that of the store.
+func (q *queueLoop) moves(cursor []byte) bool {
+	return cursor != nil && !bytes.Equal(cursor, q.cursor)
 }
 
 func (q *queueLoop) keptLook(look Look, batch sources.Batch) {

@@ -101,6 +101,18 @@ func SentHeaders(l sources.DeadLetter, dropped []string, from Lineage) []sources
 	return kept
 }
 
+// SentKey is the key that a letter goes back with: the one that the record had
+// before a convention put its own data there.
+func SentKey(l sources.DeadLetter) []byte {
+	switch {
+	case l.OriginalKey == nil:
+		return l.Key
+	case len(l.OriginalKey) == 0:
+		return nil
+	}
+	return l.OriginalKey
+}
+
 // originalTime is the timestamp of the original record where a convention or an
 // earlier redrive recorded it, else of the dead letter.
 func originalTime(l sources.DeadLetter) time.Time {

@@ -14,6 +14,7 @@ type Look struct {
 	Letters       []Letter // with their ids and causes; those known already change nothing
 	Causes        []Cause  // id, title and why of the letters' causes
 	Cursor        []byte   // nil: as it was
+	Scanned       bool     // false: nothing was looked at; the note or the error says why
 	Older         int64    // letters before the configured start
 	Note          string
 	Err           error           // why the look failed; what it brought before counts

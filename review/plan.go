@@ -77,7 +77,7 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Plann
 		done.Target = &sources.Target{Queue: c.way.Queue}
 		return nil
 	}
-	target, why, err := out.Aim(ctx, c.way.Queue, c.letter.DeadLetter)
+	target, why, err := out.Aim(ctx, c.way.Queue, asSent(c.letter, out.Rules))
 	if err != nil && !errors.Is(err, sources.ErrNoSuchQueue) && !errors.Is(err, sources.ErrTooLarge) && !errors.Is(err, sources.ErrNotAuthorised) {
 		return fmt.Errorf("ask %s about %s, the target of letter %s: %w", c.letter.Source, c.way.Queue, c.letter.ID, err)
 	}
@@ -93,6 +93,15 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Plann
 		c.receivers, c.asked = r.groups, r.known
 	}
 	return nil
+}
+
+// asSent is a letter with the headers that it would go back with: its size is
+// that of what is sent.
+func asSent(l Letter, rules Rules) sources.DeadLetter {
+	sent := l.DeadLetter
+	dropped := PlanHeaders(sent, rules.DropHeaders).Dropped
+	sent.Headers = SentHeaders(sent, dropped, Lineage{Item: newID("rd_") + "-1000000", Letter: l.ID})
+	return sent
 }
 
 // readers are the groups that read a queue. That they cannot be told stops no

@@ -117,10 +117,10 @@ func waves(shipments []sources.Shipment) [][]sources.Shipment {
 // shipOne ships one shipment. An error means that its outcome is open and that
 // the same bytes are to be sent again; receipts are final.
 func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sources.Receipt, error) {
-	repeatable := time.Now().Before(d.RepeatUntil)
-	if again && !repeatable {
+	if again && d.RepeatUntil.IsZero() {
 		return unknown(d.Items, sources.ErrAmbiguous), nil
 	}
+	repeatable := time.Now().Before(d.RepeatUntil)
 	receipts, err := sender.Ship(ctx, d.Shipment)
 	if err == nil && !(repeatable && inDoubt(receipts)) {
 		return complete(d.Items, receipts), nil
@@ -134,7 +134,7 @@ func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sour
 		return failed(d.Items, err), nil
 	case final(err):
 		return unknown(d.Items, err), nil
-	case repeatable:
+	case repeatable, !d.RepeatUntil.IsZero() && !errors.Is(err, sources.ErrAmbiguous):
 		return nil, fmt.Errorf("send letters to %s: %w", d.Target.Queue, err)
 	case doubt:
 		return unknown(d.Items, err), nil

@@ -84,7 +84,7 @@ func plainRows(s *Store, l review.Look) rows {
 	for _, letter := range l.Letters {
 		n := letter.Place.Offset*6 + int64(letter.Place.Partition) + 1
 		r.letters = t.letterRow(r.letters, n, letter)
-		r.payloads = append(r.payloads, n, letter.Key, letter.Body, encodeHeaders(letter.Headers), encodeMap(letter.System), encodeNames(letter.ErrorHeaders), letter.Reason.Stack)
+		r.payloads, _ = payloadRow(r.payloads, numberedLetter{n, letter}, letter.Body)
 	}
 	return r
 }
@@ -94,7 +94,7 @@ func (s *Store) insertPlain(ctx context.Context, r rows) error {
 		if _, err := insertRows(ctx, tx, `INSERT INTO letters (`+letterColumns+`)`, letterWidth, r.letters, ""); err != nil {
 			return err
 		}
-		_, err := insertRows(ctx, tx, `INSERT INTO payloads (`+payloadColumns+`)`, 7, r.payloads, "")
+		_, err := insertRows(ctx, tx, `INSERT INTO payloads (`+payloadColumns+`)`, payloadWidth, r.payloads, "")
 		return err
 	})
 }

@@ -148,7 +148,7 @@ func makeParcel(p planned, l review.Letter) (sources.Parcel, error) {
 		return sources.Parcel{}, fmt.Errorf("item %s: its header names: %w", p.item, err)
 	}
 	return sources.Parcel{
-		Item: p.item, Place: l.Place, Queue: l.Queue, Target: p.target, Key: l.Key, Body: l.Body, System: l.System,
+		Item: p.item, Place: l.Place, Queue: l.Queue, Target: p.target, Key: review.SentKey(l.DeadLetter), Body: l.Body, System: l.System,
 		Headers: review.SentHeaders(l.DeadLetter, dropped, review.Lineage{Item: p.item, Letter: l.ID}),
 	}, nil
 }

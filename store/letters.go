@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -176,8 +177,8 @@ const selectLetters = `SELECT l.id, q.source, q.name, c.id, l.status, l.found_at
 	l.topic_id, l.line, l.place, l.message_id, l.recorded_at, l.dead_at, l.failed_at, l.expires_at, l.expiry_is,
 	l.origin_queue, l.origin_partition, l.origin_offset, l.origin_group, l.origin_at,
 	l.reason_class, l.reason_root, l.reason_message, l.reason_code,
-	l.attempts, l.convention, l.redrive_to, l.not_original, l.body_size,
-	p.letter, p.key, p.body, p.headers, p.system, p.error_headers, COALESCE(p.stack, '')
+	l.attempts, l.looks, l.convention, l.redrive_to, l.not_original, l.body_size,
+	p.letter, p.key, p.original_key, p.body, p.headers, p.system, p.error_headers, p.inferred, COALESCE(p.earlier, ''), COALESCE(p.stack, '')
 	FROM letters l JOIN queues q ON q.number = l.queue JOIN causes c ON c.number = l.cause LEFT JOIN payloads p ON p.letter = l.number`
 
 // scanLetter reads a row of selectLetters.
@@ -185,20 +186,21 @@ func scanLetter(r *sql.Rows) (review.Letter, error) {
 	var l review.Letter
 	var found, recorded, dead, failed, expires, origin int64
 	var payload *int64
-	var key, body, headers, system, errorHeaders bytesOrNull
+	var key, originalKey, body, headers, system, errorHeaders, inferred bytesOrNull
+	var earlier string
 	err := r.Scan(&l.ID, &l.Source, &l.Queue, &l.CauseID, &l.Status, &found, &l.Outcome, &l.ReturnedFrom, &l.Returns,
 		&l.Place.TopicID, &l.Place.Partition, &l.Place.Offset, &l.Place.MessageID, &recorded, &dead, &failed, &expires, &l.ExpiryIs,
 		&l.Origin.Queue, &l.Origin.Partition, &l.Origin.Offset, &l.Origin.Group, &origin,
 		&l.Reason.Class, &l.Reason.RootClass, &l.Reason.Message, &l.Reason.Code,
-		&l.Attempts, &l.Convention, &l.RedriveTo, &l.NotTheOriginal, &l.Size,
-		&payload, &key, &body, &headers, &system, &errorHeaders, &l.Reason.Stack)
+		&l.Attempts, &l.Looks, &l.Convention, &l.RedriveTo, &l.NotTheOriginal, &l.Size,
+		&payload, &key, &originalKey, &body, &headers, &system, &errorHeaders, &inferred, &earlier, &l.Reason.Stack)
 	if err != nil {
 		return l, err
 	}
 	l.FoundAt, l.Timestamp, l.DeadAt, l.FailedAt = instant(found), instant(recorded), instant(dead), instant(failed)
 	l.ExpiresAt, l.Origin.Timestamp = instant(expires), instant(origin)
 	l.BodyKept = payload != nil
-	l.Key, l.Body = key, body
+	l.Key, l.OriginalKey, l.Body = key, originalKey, body
 	l.Cut = l.BodyKept && l.Size > inlineBody
 	if l.Headers, err = decodeHeaders(headers); err != nil {
 		return l, fmt.Errorf("letter %s: its headers: %w", l.ID, err)
@@ -208,6 +210,14 @@ func scanLetter(r *sql.Rows) (review.Letter, error) {
 	}
 	if l.ErrorHeaders, err = decodeNames(errorHeaders); err != nil {
 		return l, fmt.Errorf("letter %s: its error headers: %w", l.ID, err)
+	}
+	if l.Inferred, err = decodeNames(inferred); err != nil {
+		return l, fmt.Errorf("letter %s: what was inferred: %w", l.ID, err)
+	}
+	if earlier != "" {
+		if err := json.Unmarshal([]byte(earlier), &l.Earlier); err != nil {
+			return l, fmt.Errorf("letter %s: its earlier origins: %w", l.ID, err)
+		}
 	}
 	return l, nil
 }

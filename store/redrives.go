@@ -185,10 +185,8 @@ func (s *Store) Items(ctx context.Context, redrive string, states []review.ItemS
 	}
 	where, args := `i.redrive = ?`, []any{number}
 	if len(states) > 0 {
-		where += ` AND i.state IN (?` + strings.Repeat(`, ?`, len(states)-1) + `)`
-		for _, state := range states {
-			args = append(args, string(state))
-		}
+		in, more := inList("i.state", states)
+		where, args = where+" AND "+in, append(args, more...)
 	}
 	if err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM items i WHERE `+where, args...).Scan(&page.Total); err != nil {
 		return page, fmt.Errorf("count the letters of redrive %s: %w", redrive, err)

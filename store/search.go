@@ -25,7 +25,7 @@ import (
 
 const (
 	// indexAtOnce is how many letters one transaction indexes: about 20 ms.
-	indexAtOnce = 250
+	indexAtOnce = 1000
 	// quiet is how long nothing must have come before letters are indexed.
 	quiet = 100 * time.Millisecond
 	// tailMost is how many letters may wait for their indexing while more come.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -176,7 +177,7 @@ func (t *taking) fresh(ctx context.Context, first, inserted int64) ([]numberedLe
 
 // payloads adds the bytes of letters.
 func (t *taking) payloads(ctx context.Context, fresh []numberedLetter) error {
-	values := make([]any, 0, len(fresh)*7)
+	values := make([]any, 0, len(fresh)*payloadWidth)
 	for _, l := range fresh {
 		body := l.Body
 		if len(body) > inlineBody {
@@ -185,9 +186,12 @@ func (t *taking) payloads(ctx context.Context, fresh []numberedLetter) error {
 			}
 			body = body[:previewSize]
 		}
-		values = append(values, l.number, l.Key, body, encodeHeaders(l.Headers), encodeMap(l.System), encodeNames(l.ErrorHeaders), l.Reason.Stack)
+		var err error
+		if values, err = payloadRow(values, l, body); err != nil {
+			return err
+		}
 	}
-	if _, err := insertRows(ctx, t.tx, `INSERT INTO payloads (`+payloadColumns+`)`, 7, values, ""); err != nil {
+	if _, err := insertRows(ctx, t.tx, `INSERT INTO payloads (`+payloadColumns+`)`, payloadWidth, values, ""); err != nil {
 		return fmt.Errorf("insert payloads: %w", err)
 	}
 	return nil
@@ -254,13 +258,21 @@ func (t *taking) seen(ctx context.Context) error {
 			continue
 		}
 		again = append(again, l.ID)
-		_, err := t.tx.ExecContext(ctx, `UPDATE letters SET attempts = ? WHERE id = ? AND attempts IS DISTINCT FROM ?`,
-			optional(l.Attempts), l.ID, optional(l.Attempts))
-		if err != nil {
+		if err := t.lookedAgain(ctx, l); err != nil {
 			return err
 		}
 	}
 	return t.turn(ctx, again, review.Expired, review.Open)
+}
+
+// lookedAgain keeps what the broker says of a message now. How often it was
+// attempted is what it was at the first look: since then the count is ours too.
+func (t *taking) lookedAgain(ctx context.Context, l review.Letter) error {
+	if _, err := t.tx.ExecContext(ctx, `UPDATE letters SET looks = looks + ? WHERE id = ?`, l.Looks, l.ID); err != nil {
+		return err
+	}
+	_, err := t.tx.ExecContext(ctx, `UPDATE payloads SET system = ? WHERE letter = (SELECT number FROM letters WHERE id = ?)`, encodeMap(l.System), l.ID)
+	return err
 }
 
 // turn gives those of the letters that have one status another, and says so.
@@ -339,8 +351,8 @@ func (t *taking) saveQueue(ctx context.Context) error {
 		text = t.look.Err.Error()
 	}
 	_, err := t.tx.ExecContext(ctx, `UPDATE queues SET read_from = COALESCE(?, read_from), note = ?, scan_error = ?,
-		older = CASE WHEN ? = '' THEN ? ELSE older END, scanned_at = CASE WHEN ? = '' THEN ? ELSE scanned_at END WHERE number = ?`,
-		t.look.Cursor, t.look.Note, text, text, t.look.Older, text, micros(t.look.At), t.queue)
+		older = CASE WHEN ? THEN ? ELSE older END, scanned_at = CASE WHEN ? THEN ? ELSE scanned_at END WHERE number = ?`,
+		t.look.Cursor, t.look.Note, text, t.look.Scanned, t.look.Older, t.look.Scanned, micros(t.look.At), t.queue)
 	if err != nil {
 		return fmt.Errorf("move the cursor: %w", err)
 	}
@@ -357,7 +369,21 @@ func (t *taking) letterRow(values []any, n int64, l review.Letter) []any {
 		micros(l.Timestamp), micros(l.DeadAt), micros(l.FailedAt), micros(l.ExpiresAt), l.ExpiryIs,
 		l.Origin.Queue, optional(l.Origin.Partition), optional(l.Origin.Offset), l.Origin.Group, micros(l.Origin.Timestamp),
 		l.Reason.Class, l.Reason.RootClass, l.Reason.Message, l.Reason.Code,
-		optional(l.Attempts), l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body))
+		optional(l.Attempts), l.Looks, l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body))
+}
+
+// payloadRow appends the values of a letter's bytes.
+func payloadRow(values []any, l numberedLetter, body []byte) ([]any, error) {
+	earlier := ""
+	if len(l.Earlier) > 0 {
+		text, err := json.Marshal(l.Earlier)
+		if err != nil {
+			return nil, fmt.Errorf("letter %s: its earlier origins: %w", l.ID, err)
+		}
+		earlier = string(text)
+	}
+	return append(values, l.number, l.Key, l.OriginalKey, body, encodeHeaders(l.Headers), encodeMap(l.System),
+		encodeNames(l.ErrorHeaders), encodeNames(l.Inferred), earlier, l.Reason.Stack), nil
 }
 
 func bodySize(body []byte) int64 {
@@ -369,10 +395,11 @@ func bodySize(body []byte) int64 {
 
 // The columns of a row as they are written.
 const (
-	letterWidth   = 35
+	letterWidth   = 36
 	letterColumns = `number, id, queue, cause, status, listed_at, found_at, found_week, expires_week, outcome, returned_from, returns,
 		topic_id, line, place, message_id, recorded_at, dead_at, failed_at, expires_at, expiry_is,
 		origin_queue, origin_partition, origin_offset, origin_group, origin_at,
-		reason_class, reason_root, reason_message, reason_code, attempts, convention, redrive_to, not_original, body_size`
-	payloadColumns = `letter, key, body, headers, system, error_headers, stack`
+		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size`
+	payloadWidth   = 10
+	payloadColumns = `letter, key, original_key, body, headers, system, error_headers, inferred, earlier, stack`
 )

@@ -91,6 +91,7 @@ CREATE TABLE letters (
 	reason_message   TEXT NOT NULL,
 	reason_code      TEXT NOT NULL,
 	attempts         BIGINT,
+	looks            BIGINT NOT NULL, -- how many receives were our own
 	convention       TEXT NOT NULL,
 	redrive_to       TEXT NOT NULL,
 	not_original     BOOLEAN NOT NULL,
@@ -106,10 +107,13 @@ CREATE INDEX letters_by_return ON letters (returned_from) WHERE returned_from <>
 CREATE TABLE payloads (
 	letter        INTEGER PRIMARY KEY,
 	key           BYTEA,
+	original_key  BYTEA,
 	body          BYTEA, -- the whole of it, or the beginning of one in large_bodies
 	headers       BYTEA NOT NULL,
 	system        BYTEA NOT NULL,
 	error_headers BYTEA NOT NULL,
+	inferred      BYTEA NOT NULL,
+	earlier       TEXT NOT NULL, -- JSON: origins of earlier hops; '' for none
 	stack         TEXT NOT NULL
 );
 
