@@ -89,7 +89,7 @@ func (m Mapping) compile() (mapping, []error) {
 	if m.Queue == "" {
 		errs = append(errs, errors.New("queue: names no queue; give a pattern such as legacy.*"))
 	}
-	if sources.LooksLikeRegexp(m.Queue) {
+	if strings.HasPrefix(m.Queue, "^") || strings.HasSuffix(m.Queue, "$") { // legacy.* is a good glob
 		errs = append(errs, fmt.Errorf("queue: %q looks like a regular expression; patterns are globs with * and ?", m.Queue))
 	}
 	any := false
