@@ -12,8 +12,15 @@
   // What the reader did to an element is the reader's: it is never taken over.
   const theirs = { DETAILS: ["open"], INPUT: ["checked", "value"], DIALOG: ["open"] };
 
-  const keyOf = (node) => node.nodeType === Node.ELEMENT_NODE ? node.dataset?.key ?? (node.id || null) : null;
-  const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+  // A key says which element of the fresh page an element is. Those without one
+  // are told by their place among others of their kind.
+  const keyOf = (node) => node.nodeType === Node.ELEMENT_NODE ? node.dataset?.key ?? (node.id || node.getAttribute("aria-labelledby") || node.getAttribute("action")) : null;
+  const kind = (node) => `${node.nodeName} ${node.nodeType === Node.ELEMENT_NODE && !keyOf(node) ? node.getAttribute("class") : ""}`;
+  const alike = (a, b) => kind(a) === kind(b) && keyOf(a) === keyOf(b);
+  const nextAlike = (at, fresh) => {
+    while (at && !alike(at, fresh)) at = at.nextSibling;
+    return at;
+  };
 
   const morph = (old, fresh) => {
     if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -30,14 +37,15 @@
     const keyed = new Map([...old.childNodes].filter(keyOf).map((n) => [keyOf(n), n]));
     let at = old.firstChild;
     for (const next of [...fresh.childNodes]) {
-      const mine = keyOf(next) ? keyed.get(keyOf(next)) : at && !keyOf(at) && alike(at, next) ? at : null;
-      if (mine && alike(mine, next)) {
-        if (mine === at) at = at.nextSibling; else old.insertBefore(mine, at);
-        morph(mine, next);
-      } else old.insertBefore(document.importNode(next, true), at);
+      const mine = keyOf(next) ? keyed.get(keyOf(next)) : nextAlike(at, next);
+      if (!mine || !alike(mine, next)) { old.insertBefore(document.importNode(next, true), at); continue; }
+      while (at && at !== mine && !keyOf(at)) at = drop(at); // what stood before it is no longer there
+      if (at === mine) at = at.nextSibling; else old.insertBefore(mine, at);
+      morph(mine, next);
     }
-    while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+    while (at) at = drop(at);
   };
+  const drop = (node) => { const after = node.nextSibling; node.remove(); return after; };
 
   // hold updates the rows of a list that somebody works through. New rows are
   // told of and not pushed in; rows that are no longer in the list stay where
@@ -53,11 +61,14 @@
       row.dataset.gone = "";
       for (const box of row.querySelectorAll("input[type=checkbox]")) { box.checked = false; box.disabled = true; }
     }
-    const note = old.closest("form, section")?.querySelector("[data-arrived]");
-    if (note && arrived > 0) {
-      note.hidden = false;
-      note.firstElementChild.textContent = `${arrived} new ${old.dataset.hold}${arrived === 1 ? "" : "s"} came: show`;
-    }
+    if (arrived > 0) told.push([old, arrived]);
+  };
+  let told = [];
+  const tell = ([list, arrived]) => {
+    const note = list.closest("form, section")?.querySelector("[data-arrived]");
+    if (!note) return;
+    note.hidden = false;
+    note.firstElementChild.textContent = `${arrived} new ${list.dataset.hold}${arrived === 1 ? "" : "s"} came: show`;
   };
 
   const say = (text) => {
@@ -80,6 +91,8 @@
         const old = document.getElementById(id), fresh = page.getElementById(id);
         if (old && fresh) morph(old, fresh);
       }
+      told.forEach(tell);
+      told = [];
       document.dispatchEvent(new Event("unwedge:fresh"));
       say("");
     } catch (e) {

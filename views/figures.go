@@ -207,8 +207,14 @@ type piece struct{ state, x, width string }
 // of them but those that were not sent.
 func (c Counts) ledger() []stateCount {
 	return []stateCount{
-		{"consumed", c.Consumed}, {"confirmed", c.Confirmed}, {"sent", c.Sent}, {"sending", c.Sending},
-		{"returned", c.Returned}, {"unknown", c.Unknown}, {"failed", c.Failed}, {"cancelled", c.Cancelled},
+		{"consumed", c.Consumed},
+		{"confirmed", c.Confirmed},
+		{"sent", c.Sent},
+		{"sending", c.Sending},
+		{"returned", c.Returned},
+		{"unknown", c.Unknown},
+		{"failed", c.Failed},
+		{"cancelled", c.Cancelled},
 		{"planned", c.Planned},
 	}
 }

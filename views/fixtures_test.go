@@ -134,7 +134,8 @@ func nowPage() NowPage {
 			Since: ist(7, 9, 0, 0), Total: 16, Causes: 6,
 			Days: []DayCount{{ist(7, 0, 0, 0), 7}, {ist(8, 0, 0, 0), 3}, {ist(9, 0, 0, 0), 4}, {ist(10, 0, 0, 0), 2}},
 			Top: []CauseLine{
-				{"c-61", "InvalidCurrencyException", "new", 2}, {"c-58", "GatewayTimeout from payment-retries", "growing", 3},
+				{"c-61", "InvalidCurrencyException", "new", 2},
+				{"c-58", "GatewayTimeout from payment-retries", "growing", 3},
 				{"c-44", "LedgerAccountNotFound", "back", 6},
 			},
 		},
@@ -152,8 +153,10 @@ func nowClear() NowPage {
 	p.Frame = quietFrame(NowSection, "Now", now)
 	p.Incidents, p.Watch, p.Holds = nil, nil, sourceRows(now)
 	p.Strips = []GroupStrip{
-		{"payments", "payment-retry-consumer-group", cells(6, "")}, {"payments", "payment-events-processor", cells(16, "")},
-		{"payments", "fraud-scoring", cells(24, "")}, {"ledger", "ledger-projection", cells(12, "slow", 3)},
+		{"payments", "payment-retry-consumer-group", cells(6, "")},
+		{"payments", "payment-events-processor", cells(16, "")},
+		{"payments", "fraud-scoring", cells(24, "")},
+		{"ledger", "ledger-projection", cells(12, "slow", 3)},
 		{"ledger", "statement-export", cells(1200, "unknown", 700)},
 	}
 	p.Last = &PastIncident{IncidentRef{"0199303b-7c1e-7a11-8f00-5d2b7a3c9142", 142}, ist(10, 2, 46, 57), ist(10, 3, 1, 20)}
@@ -182,8 +185,10 @@ func lagPage() LagPage {
 	return LagPage{
 		Frame: frame(LagSection, "Lag", now), AllGroups: 21, Partitions: 214, ReadAt: now.Add(-9 * time.Second),
 		Filters: []Filter{
-			{Text: "All", Count: 21, Href: "/lag", Current: true}, {Text: "Stuck", Count: 2, Href: "/lag?verdict=stuck", Mark: "stuck"},
-			{Text: "Unknown", Count: 1, Href: "/lag?verdict=unknown", Mark: "unknown"}, {Text: "OK", Count: 18, Href: "/lag?verdict=ok", Mark: "ok"},
+			{Text: "All", Count: 21, Href: "/lag", Current: true},
+			{Text: "Stuck", Count: 2, Href: "/lag?verdict=stuck", Mark: "stuck"},
+			{Text: "Unknown", Count: 1, Href: "/lag?verdict=unknown", Mark: "unknown"},
+			{Text: "OK", Count: 18, Href: "/lag?verdict=ok", Mark: "ok"},
 		},
 		Sources: []Option{{Value: "payments"}, {Value: "ledger"}, {Value: "aws"}},
 		Groups: []GroupRow{
@@ -233,8 +238,10 @@ func reviewPage() ReviewPage {
 		Frame: frame(ReviewSection, "Review", ist(14, 9, 12, 0)), ReviewAt: ist(21, 9, 0, 0), LastAt: ist(14, 9, 0, 0),
 		Letters: 37, New: 31, Returned: 6, Expiring: 9, AllCauses: 4, Causes: causeRows(), Pager: Pager{Shown: 4, Total: 4},
 		Filters: []Filter{
-			{Text: "All", Count: 4, Href: "/review", Current: true}, {Text: "New", Count: 1, Href: "/review?badge=new", Mark: "new"},
-			{Text: "Back", Count: 1, Href: "/review?badge=back", Mark: "back"}, {Text: "Expiring", Count: 2, Href: "/review?badge=expiring", Mark: "expiring"},
+			{Text: "All", Count: 4, Href: "/review", Current: true},
+			{Text: "New", Count: 1, Href: "/review?badge=new", Mark: "new"},
+			{Text: "Back", Count: 1, Href: "/review?badge=back", Mark: "back"},
+			{Text: "Expiring", Count: 2, Href: "/review?badge=expiring", Mark: "expiring"},
 		},
 		Sources: []Option{{Value: "payments"}, {Value: "ledger"}, {Value: "aws"}}, Queues: []Option{{Value: "payment.events.dlq"}},
 		Status: []Option{{Value: "redriven", Text: "redriven"}, {Value: "all", Text: "all"}},
@@ -304,9 +311,13 @@ func causeEmpty() CausePage {
 func headerRows() []HeaderRow {
 	rows := []HeaderRow{
 		{Name: "traceparent", Value: text("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), Fate: "kept"},
-		{Name: "x-tag", Value: text("a"), Fate: "kept"}, {Name: "other", Value: text("o"), Fate: "kept"},
-		{Name: "x-tag", Value: text("b"), Fate: "kept"}, {Name: "x-tag", Value: text("a"), Fate: "kept"},
-		{Name: "a", Value: Bytes{Null: true}, Fate: "kept"}, {Name: "b", Value: Bytes{}, Fate: "kept"}, {Name: "c", Value: text("null"), Fate: "kept"},
+		{Name: "x-tag", Value: text("a"), Fate: "kept"},
+		{Name: "other", Value: text("o"), Fate: "kept"},
+		{Name: "x-tag", Value: text("b"), Fate: "kept"},
+		{Name: "x-tag", Value: text("a"), Fate: "kept"},
+		{Name: "a", Value: Bytes{Null: true}, Fate: "kept"},
+		{Name: "b", Value: Bytes{}, Fate: "kept"},
+		{Name: "c", Value: text("null"), Fate: "kept"},
 		{Name: "kafka_original-partition", Value: Bytes{Size: 4, NotUTF8: true}, Meaning: "3", As: "int32", Hex: "00 00 00 03", Fate: "dropped"},
 		{Name: "x-signature", Value: Bytes{Size: 32, NotUTF8: true, Text: "\x9cA\x0e"}, Hex: "9c 41 0e b7 52 d8 ff 03 …", Fate: "kept"},
 		{Name: "kafka_exception-stacktrace", Value: text(strings.Repeat("at com.example.payments.CurrencyParser.parse(CurrencyParser.java:42)\n", 31)), Fate: "dropped"},
@@ -331,8 +342,10 @@ func letterPage() LetterPage {
 			{Queue: "payment.events", Partition: 3, Why: "where it came from", ReceiversKnown: true, Receivers: []Receiver{{"payment-events-processor", "Stable", 4}, {"risk-features", "Stable", Unknown}}, Warning: "2 groups would receive it; one of them had no trouble with it the first time."},
 		},
 		Timeline: []Moment{
-			{At: ist(10, 2, 36, 9), Text: "Written to payment.events", Mark: "ok"}, {At: ist(10, 2, 36, 10), Text: "Attempt 1 failed", More: "sent to retry-5s", Mark: "failed"},
-			{At: ist(10, 2, 47, 17), Text: "Attempt 4 failed, dead-lettered", Mark: "failed"}, {At: ist(24, 2, 47, 17), Text: "The queue forgets it", Mark: "clock"},
+			{At: ist(10, 2, 36, 9), Text: "Written to payment.events", Mark: "ok"},
+			{At: ist(10, 2, 36, 10), Text: "Attempt 1 failed", More: "sent to retry-5s", Mark: "failed"},
+			{At: ist(10, 2, 47, 17), Text: "Attempt 4 failed, dead-lettered", Mark: "failed"},
+			{At: ist(24, 2, 47, 17), Text: "The queue forgets it", Mark: "clock"},
 		},
 		Links:     []OutLink{{"logs", "https://logs.example.com/?q=payment.events"}, {"trap", "javascript:alert(1)"}},
 		Previous:  &Link{"pay_1", "/letters/l-1"},
@@ -530,18 +543,39 @@ func fixtures() []fixture {
 	said.Message = &Notice{Hue: Fine, Text: "The redrive was started.", Link: &Link{"See it", "/redrives/rd-42"}}
 	problem := ErrorPage{Frame: downFrame(NoSection, "No such letter"), Status: 404, Code: "not_found", Heading: "No such letter", Message: "There is no letter l-99812.", Do: "It may have been removed with its source.", Links: []Link{{"The review", "/review"}}}
 	return []fixture{
-		{"now", nowPage()}, {"now-clear", nowClear()}, {"now-lost", nowLost()}, {"now-empty", NowPage{Frame: Frame{Title: "Now", Section: NowSection, Static: "/static/0123456789ab", Now: ist(10, 2, 49, 12)}}},
-		{"lag", lagPage()}, {"lag-lost", down}, {"lag-empty", lagEmpty()},
-		{"review", said}, {"review-search", reviewSearch()}, {"review-none", reviewNone()}, {"review-empty", reviewEmpty()},
-		{"cause", causePage()}, {"cause-empty", causeEmpty()},
-		{"letter", letterPage()}, {"letter-bare", letterBare()}, {"letter-huge", letterHuge()},
-		{"plan", planPage()}, {"plan-refused", planRefused()}, {"plan-started", planStarted()},
-		{"redrive", redrivePage()}, {"redrive-done", redriveDone()}, {"redrives", redrivesPage()},
+		{"now", nowPage()},
+		{"now-clear", nowClear()},
+		{"now-lost", nowLost()},
+		{"now-empty", NowPage{Frame: Frame{Title: "Now", Section: NowSection, Static: "/static/0123456789ab", Now: ist(10, 2, 49, 12)}}},
+		{"lag", lagPage()},
+		{"lag-lost", down},
+		{"lag-empty", lagEmpty()},
+		{"review", said},
+		{"review-search", reviewSearch()},
+		{"review-none", reviewNone()},
+		{"review-empty", reviewEmpty()},
+		{"cause", causePage()},
+		{"cause-empty", causeEmpty()},
+		{"letter", letterPage()},
+		{"letter-bare", letterBare()},
+		{"letter-huge", letterHuge()},
+		{"plan", planPage()},
+		{"plan-refused", planRefused()},
+		{"plan-started", planStarted()},
+		{"redrive", redrivePage()},
+		{"redrive-done", redriveDone()},
+		{"redrives", redrivesPage()},
 		{"redrives-empty", RedrivesPage{Frame: quietFrame(RedrivesSection, "Redrives", ist(14, 9, 0, 0))}},
-		{"incidents", incidentsPage()}, {"incidents-empty", IncidentsPage{Frame: quietFrame(IncidentsSection, "Incidents", ist(14, 9, 0, 0))}},
-		{"incident", incidentPage()}, {"incident-past", incidentPast()},
-		{"queues", queuesPage()}, {"queues-lost", queuesDown}, {"queues-empty", QueuesPage{Frame: quietFrame(QueuesSection, "Queues", ist(14, 9, 0, 0))}},
-		{"error", problem}, {"demo", demoPage()}, {"demo-empty", DemoPage{Frame: quietFrame(DemoSection, "Demo", ist(10, 2, 49, 12)), FixDeployed: true, StallAfter: 10 * time.Second}},
+		{"incidents", incidentsPage()},
+		{"incidents-empty", IncidentsPage{Frame: quietFrame(IncidentsSection, "Incidents", ist(14, 9, 0, 0))}},
+		{"incident", incidentPage()},
+		{"incident-past", incidentPast()},
+		{"queues", queuesPage()},
+		{"queues-lost", queuesDown},
+		{"queues-empty", QueuesPage{Frame: quietFrame(QueuesSection, "Queues", ist(14, 9, 0, 0))}},
+		{"error", problem},
+		{"demo", demoPage()},
+		{"demo-empty", DemoPage{Frame: quietFrame(DemoSection, "Demo", ist(10, 2, 49, 12)), FixDeployed: true, StallAfter: 10 * time.Second}},
 	}
 }
 
