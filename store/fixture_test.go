@@ -90,3 +90,17 @@ func payments(from, n int) []sources.DeadLetter {
 }
 
 func oneCause(int) string { return "ca_one" }
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	tick, timeout := time.NewTicker(2*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for !met() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
