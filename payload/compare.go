@@ -295,16 +295,25 @@ func often(counts map[string]int, of int) string {
 // label is a path as it may leave for a pager. A name that looks like data, as
 // the keys of a map do, is masked.
 func label(path string) string {
-	if strings.HasPrefix(path, " ") {
+	if name, header := strings.CutPrefix(path, headerTrait); header {
+		return headerTrait[1:] + named(name)
+	}
+	if strings.HasPrefix(path, aside) {
 		return path[1:]
 	}
 	parts := strings.Split(path, ".")
 	for i, p := range parts {
-		if looksLikeData(p) {
-			parts[i] = fmt.Sprintf("<name of %s>", plural(utf8.RuneCountInString(p), "character"))
-		}
+		parts[i] = named(p)
 	}
 	return strings.Join(parts, ".")
+}
+
+// named is a name of a field, or how long it is when it looks like data.
+func named(name string) string {
+	if looksLikeData(name) {
+		return fmt.Sprintf("<name of %s>", plural(utf8.RuneCountInString(name), "character"))
+	}
+	return Visible([]byte(name))
 }
 
 func looksLikeData(name string) bool {
@@ -314,5 +323,5 @@ func looksLikeData(name string) bool {
 			digits++
 		}
 	}
-	return digits >= 4 || len(name) > 40 || strings.ContainsAny(name, "@/")
+	return digits >= 4 || len(name) > 40 || strings.ContainsAny(name, "@/ ")
 }

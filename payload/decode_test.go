@@ -109,8 +109,8 @@ func TestC13AKeyThatBeginsWithZeroIsANumber(t *testing.T) {
 func TestC15AMessageAboutErrorsIsNoError(t *testing.T) {
 	for body, format := range map[string]string{
 		`{"error":"card declined","error_code":50002}`: FormatJSON,
-		`<Error>..</Error>`: FormatXML,
-		`error: none`:       FormatText,
+		`<Error>..</Error>`:                            FormatXML,
+		`error: none`:                                  FormatText,
 	} {
 		if d := Decode([]byte(body), 0); d.Format != format || d.Note != "" {
 			t.Errorf("%s: %+v", body, d)

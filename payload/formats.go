@@ -236,7 +236,10 @@ func isJSONLines(b []byte) bool {
 // integer is a number as a Java client's serialiser writes it: big-endian, of
 // four or eight bytes (C13). Text of that length is text.
 func integer(b, _ []byte, _ int) (Decoded, bool) {
-	if c := count(b); len(b) != 4 && len(b) != 8 || c.bad == 0 && c.control == 0 {
+	if len(b) != 4 && len(b) != 8 {
+		return Decoded{}, false
+	}
+	if c := count(b); c.bad == 0 && c.control == 0 {
 		return Decoded{}, false
 	}
 	if len(b) == 4 {

@@ -44,7 +44,7 @@ func topFrames(stack string, n int) []string {
 	if stack == "" {
 		return nil
 	}
-	any := ""
+	foreign := ""
 	for _, part := range sections(stack) {
 		var own []string
 		for line := range strings.Lines(part) {
@@ -52,8 +52,8 @@ func topFrames(stack string, n int) []string {
 			if frame == "" {
 				continue
 			}
-			if any == "" {
-				any = frame
+			if foreign == "" {
+				foreign = frame
 			}
 			if !isForeign(frame) {
 				own = append(own, frame)
@@ -66,10 +66,10 @@ func topFrames(stack string, n int) []string {
 			return own
 		}
 	}
-	if any == "" {
+	if foreign == "" {
 		return nil
 	}
-	return []string{any}
+	return []string{foreign}
 }
 
 // causeMark begins the stack of a cause in Java.

@@ -69,15 +69,15 @@ func (s story) value(name string, f factField) []byte {
 	case "original_topic":
 		return s.topicAs(f)
 	case "original_partition":
-		return number2(s.partition, f.Encoding)
+		return numberAs(s.partition, f.Encoding)
 	case "original_offset":
-		return number2(s.offset, f.Encoding)
+		return numberAs(s.offset, f.Encoding)
 	case "original_timestamp":
-		return number2(s.stamp, f.Encoding)
+		return numberAs(s.stamp, f.Encoding)
 	case "failed_at":
-		return number2(s.failed, f.Encoding)
+		return numberAs(s.failed, f.Encoding)
 	case "attempts":
-		return number2(s.attempts, f.Encoding)
+		return numberAs(s.attempts, f.Encoding)
 	case "consumer_group":
 		return []byte(s.group)
 	case "exception_class", "exception_code":
@@ -110,7 +110,7 @@ func (s story) topicAs(f factField) []byte {
 	return []byte(s.topic)
 }
 
-func number2(n int64, encoding string) []byte {
+func numberAs(n int64, encoding string) []byte {
 	at := time.UnixMilli(n).UTC()
 	switch encoding {
 	case "int32be", "int32be-or-int8":

@@ -92,7 +92,7 @@ func (m Mapping) compile() (mapping, []error) {
 	if strings.HasPrefix(m.Queue, "^") || strings.HasSuffix(m.Queue, "$") { // legacy.* is a good glob
 		errs = append(errs, fmt.Errorf("queue: %q looks like a regular expression; patterns are globs with * and ?", m.Queue))
 	}
-	any := false
+	says := false
 	for _, part := range []struct {
 		path, expression string
 		into             *fields
@@ -111,7 +111,7 @@ func (m Mapping) compile() (mapping, []error) {
 		if part.expression == "" {
 			continue
 		}
-		any = true
+		says = true
 		f, err := expression(part.expression, part.want)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", part.path, err))
@@ -122,7 +122,7 @@ func (m Mapping) compile() (mapping, []error) {
 			out.row.written = append(out.row.written, f.name)
 		}
 	}
-	if !any {
+	if !says {
 		errs = append(errs, errors.New("origin: the mapping says nothing; give at least one of origin, reason, attempts, failed_at"))
 	}
 	return out, errs

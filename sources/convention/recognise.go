@@ -1,6 +1,7 @@
 package convention
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type Recogniser struct {
 // New makes a recogniser. The mappings were validated; those that are wrong are
 // left out. queues lists the names of all queues of the source that are known
 // now, so that a name rule names only queues that are there; nil: none is known.
+// A list that it returned is not to be changed afterwards.
 func New(mappings []Mapping, queues func() []string) *Recogniser {
 	r := &Recogniser{queues: queues, house: newHouse(nil)}
 	for _, m := range mappings {
@@ -81,10 +83,16 @@ func (r *Recogniser) known() *house {
 	names := r.queues()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.Equal(names, r.names) {
-		r.names, r.house = slices.Clone(names), newHouse(names)
+	if !sameList(names, r.names) && !slices.Equal(names, r.names) {
+		r.house = newHouse(names)
 	}
+	r.names = names
 	return r.house
+}
+
+// sameList tells whether two slices are one and the same.
+func sameList(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // matches are the conventions of a letter, the one with the newest hop first.
@@ -137,30 +145,19 @@ func relative(of []*convention, c *convention) bool {
 // whose headers stand last. Shapes of contents say nothing of a hop and come
 // last.
 func (v *view) newestLeads(all []*convention) {
-	parked, last := map[*convention]int{}, map[*convention]int{}
+	rank, last := map[*convention]int{}, map[*convention]int{}
 	for _, c := range all {
-		newest := v.hops(c)[0]
-		if KindOf(v.where(c, newest).queue) != sources.WorkQueue {
-			parked[c] = 1
+		switch newest := v.hops(c)[0]; {
+		case c.body == aContentShape:
+			rank[c] = 2
+		case KindOf(v.where(c, newest).queue) == sources.WorkQueue:
+			rank[c] = 1
 		}
 		last[c] = v.lastOf(c)
 	}
 	slices.SortStableFunc(all, func(a, b *convention) int {
-		if a.body == aContentShape || b.body == aContentShape {
-			return boolToInt(a.body == aContentShape) - boolToInt(b.body == aContentShape)
-		}
-		if parked[a] != parked[b] {
-			return parked[b] - parked[a]
-		}
-		return last[b] - last[a]
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(last[b], last[a]))
 	})
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // lastOf is the place of the last header that a convention wrote.

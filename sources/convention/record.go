@@ -23,7 +23,8 @@ type record struct {
 	key      []byte
 	noWay    bool
 	notIt    bool
-	dropped  []string
+	dropped  []string // in wire order
+	isGone   map[string]bool
 	inferred []string
 }
 
@@ -31,13 +32,14 @@ type record struct {
 const maxAttempts = 1 << 30
 
 func newRecord(v *view) *record {
-	return &record{v: v, receives: v.l.Attempts, failedAt: v.l.FailedAt, deadAt: v.l.DeadAt}
+	return &record{v: v, isGone: map[string]bool{}, receives: v.l.Attempts, failedAt: v.l.FailedAt, deadAt: v.l.DeadAt}
 }
 
 // drop remembers the headers that a convention wrote.
 func (r *record) drop(c *convention) {
 	for _, h := range r.v.l.Headers {
-		if matchesAny(c.written, h.Name, c.anyCase) && !slices.Contains(r.dropped, h.Name) {
+		if !r.isGone[h.Name] && matchesAny(c.written, h.Name, c.anyCase) {
+			r.isGone[h.Name] = true
 			r.dropped = append(r.dropped, h.Name)
 		}
 	}

@@ -11,10 +11,10 @@ var causedBy = []string{"\nCaused by: ", " ---> "}
 // it names none besides the class itself. It prefers the last "Caused by".
 func rootOf(stack, class string) string {
 	for _, mark := range causedBy {
-		at := strings.LastIndex(stack, mark)
-		if at < 0 {
+		if !strings.Contains(stack, mark) {
 			continue
 		}
+		at := strings.LastIndex(stack, mark)
 		root := className(stack[at+len(mark):])
 		if root != "" && root != class {
 			return root
