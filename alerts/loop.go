@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
@@ -18,8 +17,6 @@ const (
 	goneShown = time.Minute
 	// goneKept is how long it is remembered, should it come back.
 	goneKept = time.Hour
-	// evidenceTries is how often the records of an incident are asked for.
-	evidenceTries = 5
 )
 
 // loop watches one source. But for what is shown, only its own goroutine
@@ -46,14 +43,6 @@ type loop struct {
 type shown struct {
 	read   SourceRead
 	groups map[string]*GroupView
-}
-
-// toldOf is where a line stood when the evidence of its incident was gathered.
-type toldOf struct {
-	line     sources.Partition
-	position int64
-	missing  bool
-	tries    int
 }
 
 func newLoop(w *Watcher, src Watched) *loop {
@@ -274,78 +263,6 @@ func said(in *Incident, s Step) string {
 		return "incident resolved"
 	}
 	return "incident changed"
-}
-
-// standing decides whether records are read for a group's incident: when it
-// opens or changes, when its line stands elsewhere by now, and again when they
-// could not be read.
-func (l *loop) standing(r *result, group string, view GroupView, s Step) {
-	in := l.watches[group].Incident
-	if in == nil {
-		delete(l.told, group)
-		return
-	}
-	i := slices.IndexFunc(view.Lines, func(v LineView) bool { return v.Partition == in.Evidence.Line })
-	if i < 0 {
-		return
-	}
-	sc := scene{incident: *clone(in), line: view.Lines[i]}
-	r.owner(sc)
-	if l.src.Records == nil || !suspectable(sc.line.Verdict) {
-		return
-	}
-	was, known := l.told[group]
-	here := toldOf{line: sc.line.Partition, position: sc.line.Position}
-	switch {
-	case s.Opened != nil || s.Updated != nil:
-	case !known: // after a restart: the store has it
-		l.told[group] = here
-		return
-	case was.line == here.line && was.position == here.position && (!was.missing || was.tries >= evidenceTries):
-		return
-	}
-	r.scenes = append(r.scenes, sc)
-}
-
-// owner names the owner of the line as people know it, in what is written of
-// the incident anyway.
-func (r *result) owner(s scene) {
-	for i := range r.turn.Incidents {
-		if c := &r.turn.Incidents[i]; c.ID == s.incident.ID && c.Evidence {
-			c.Incident.Evidence = s.evidence()
-		}
-	}
-}
-
-// gatherAll gathers the evidence that is wanted, and puts it into the turn.
-func (l *loop) gatherAll(ctx context.Context, r *result) {
-	if len(r.scenes) == 0 {
-		return
-	}
-	for i, e := range gather(ctx, l.src.Records, r.scenes) {
-		in, line := r.scenes[i].incident, r.scenes[i].line
-		was := l.told[in.Group]
-		if was.line != line.Partition || was.position != line.Position {
-			was.tries = 0
-		}
-		l.told[in.Group] = toldOf{line: line.Partition, position: line.Position, missing: e.Missing != "", tries: was.tries + 1}
-		if e.Missing != "" {
-			l.log.Warn("evidence is missing", "incident", in.ID, "group", in.Group, "err", e.Missing)
-		}
-		r.attach(in, e)
-	}
-}
-
-// attach gives an incident its evidence.
-func (r *result) attach(in Incident, e Evidence) {
-	i := slices.IndexFunc(r.turn.Incidents, func(c Change) bool { return c.ID == in.ID })
-	if i < 0 {
-		r.turn.Incidents = append(r.turn.Incidents, Change{Incident: in})
-		r.incident = append(r.incident, in.ID)
-		i = len(r.turn.Incidents) - 1
-	}
-	c := &r.turn.Incidents[i]
-	c.Incident.Evidence, c.Evidence = e, true
 }
 
 // save writes the turn: the watches that changed, the incidents, their events.

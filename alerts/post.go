@@ -48,7 +48,7 @@ func Post(ctx context.Context, client *http.Client, address string, header http.
 	if err != nil {
 		return fmt.Errorf("send: %w", withoutAddress(err))
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, answerBytes))
 	if err != nil && answer.StatusCode/100 != 2 {
 		text = append(text, " (cut off)"...)

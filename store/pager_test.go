@@ -16,16 +16,16 @@ import (
 	"github.com/unwedge/unwedge/sources"
 )
 
-// broker is a fake source: groups whose lines move, but for those of one
+// groupBroker is a fake source: groups whose lines move, but for those of one
 // partition that stand once it is wedged.
-type broker struct {
+type groupBroker struct {
 	groups, lines int
 	mu            sync.Mutex
 	wedgedAt      int64 // of partition 0; 0: it moves
 	end           int64
 }
 
-func (b *broker) Lag(context.Context) ([]sources.Group, error) {
+func (b *groupBroker) Lag(context.Context) ([]sources.Group, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.end += 100
@@ -36,7 +36,7 @@ func (b *broker) Lag(context.Context) ([]sources.Group, error) {
 	return out, nil
 }
 
-func (b *broker) group(name string) sources.Group {
+func (b *groupBroker) group(name string) sources.Group {
 	g := sources.Group{Source: "payments", Name: name, Protocol: sources.Classic, State: "Stable", MembersKnown: true}
 	m := sources.Member{ID: "m-1", ClientID: "worker"}
 	for n := range b.lines {
@@ -54,7 +54,7 @@ func (b *broker) group(name string) sources.Group {
 	return g
 }
 
-func (b *broker) Heads(_ context.Context, lines []sources.Lag) (map[sources.Partition]sources.HeadLook, error) {
+func (b *groupBroker) Heads(_ context.Context, lines []sources.Lag) (map[sources.Partition]sources.HeadLook, error) {
 	out := map[sources.Partition]sources.HeadLook{}
 	for _, l := range lines {
 		out[l.Partition] = sources.HeadLook{Head: sources.HeadRecord, Offset: l.Position}
@@ -62,7 +62,7 @@ func (b *broker) Heads(_ context.Context, lines []sources.Lag) (map[sources.Part
 	return out, nil
 }
 
-func (b *broker) wedge(on bool) {
+func (b *groupBroker) wedge(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.wedgedAt = 0; on {
@@ -94,7 +94,7 @@ func (p *pagers) fail(down bool) {
 }
 
 // watch runs watcher and sender over a store until the kill.
-func watch(t *testing.T, path string, b *broker, p *pagers) (kill func()) {
+func watch(t *testing.T, path string, b *groupBroker, p *pagers) (kill func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s, err := Open(ctx, path)
@@ -123,7 +123,7 @@ func watch(t *testing.T, path string, b *broker, p *pagers) (kill func()) {
 func TestC87OnePageAndOneResolveThroughRestartsAndAnOutage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "u.db")
 	synctest.Test(t, func(t *testing.T) {
-		b, p := &broker{groups: 3, lines: 4}, &pagers{down: true}
+		b, p := &groupBroker{groups: 3, lines: 4}, &pagers{down: true}
 		live := func(minutes int) {
 			for range minutes {
 				kill := watch(t, path, b, p)
@@ -162,7 +162,7 @@ func BenchmarkTurn(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	source := &broker{groups: 2000, lines: 6}
+	source := &groupBroker{groups: 2000, lines: 6}
 	groups, watches := []sources.Group{}, map[string]*alerts.GroupWatch{}
 	rules := alerts.Rules{PollEvery: 15 * time.Second, StallAfter: 4 * time.Minute}
 	now := time.Now()

@@ -50,7 +50,7 @@ func saveWatches(ctx context.Context, tx *sql.Tx, t alerts.Turn) error {
 	if err != nil {
 		return err
 	}
-	defer put.Close()
+	defer func() { _ = put.Close() }()
 	for group, watch := range t.Watches {
 		if _, err := put.ExecContext(ctx, t.Source, group, string(watch), micros(t.At)); err != nil {
 			return err

@@ -241,7 +241,10 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		{status: 400, answer: `{"errors":["length of 'payload.summary' is more than 1024"]}`, permanent: true},
 		{status: 413, permanent: true},
 		{status: 400, answer: `{"errors":["Invalid routing key"]}`},
-		{status: 401}, {status: 404}, {status: 500}, {status: 503, after: "7", wait: 7 * time.Second},
+		{status: 401},
+		{status: 404},
+		{status: 500},
+		{status: 503, after: "7", wait: 7 * time.Second},
 		{status: 429, after: "3", wait: 3 * time.Second},
 		{status: 307},
 	} {
