@@ -148,7 +148,7 @@ func expression(s string, want wanted) (field, error) {
 	case s == "key":
 		f.in, f.name = theKey, s
 	case colon && kind != "text":
-		return f, fmt.Errorf("%q begins with neither header:, system:, json: nor text:", s)
+		return f, fmt.Errorf("%q begins with none of header:, system:, json: and text: (or leave the colon out)", s)
 	default:
 		f.in, f.name = aConstant, strings.TrimPrefix(s, "text:")
 	}

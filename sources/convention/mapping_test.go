@@ -73,7 +73,7 @@ func TestMistakesInMappingsAreToldWithTheirPath(t *testing.T) {
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{
-		"mappings[1].queue: ", `mappings[1].origin.queue: "headr:x" begins with neither`, `mappings[1].origin.partition: "three" is no number`,
+		"mappings[1].queue: ", `mappings[1].origin.queue: "headr:x" begins with none of`, `mappings[1].origin.partition: "three" is no number`,
 		`mappings[1].origin.offset: "json:meta": a JSON pointer begins with a slash: json:/meta`, "mappings[1].reason.message: ",
 		"mappings[2].queue: ", "mappings[2].origin: the mapping says nothing",
 	} {

@@ -73,19 +73,23 @@ func uberGroup(v *view, _ string) string {
 	return ""
 }
 
-// springAsText tells whether numbers under Spring's names are text.
+// springAsText tells whether the numbers under Spring's names are text, all of
+// them: Spring itself may write text into one that somebody overrode.
 func springAsText(v *view) bool {
 	if v.has("kafka_nest-err") {
 		return true
 	}
+	some := false
 	for _, name := range []string{"kafka_dlt-original-partition", "kafka_dlt-original-offset", "kafka_dlt-original-timestamp"} {
 		for _, at := range v.at[name] {
-			if _, ok := digits(v.l.Headers[at].Value); ok {
-				return true
+			value := v.l.Headers[at].Value
+			if _, ok := digits(value); !ok && len(value) > 0 {
+				return false
 			}
+			some = some || len(value) > 0
 		}
 	}
-	return false
+	return some
 }
 
 // springCloudStream tells the binder's headers from the same names that people

@@ -150,12 +150,6 @@ func twosComplement(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// count reads a number that cannot be negative, nor larger than most.
-func count(raw []byte, as encoding, most int64) (int64, bool) {
-	n, ok := number(raw, as)
-	return n, ok && n >= 0 && n <= most
-}
-
 // layouts are how times are written, the zone included or not.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",

@@ -302,3 +302,32 @@ func BenchmarkRecognise(b *testing.B) {
 		r.Recognise(&one)
 	}
 }
+
+func TestSpringWithOneDamagedNumberIsStillSpring(t *testing.T) {
+	l := recognised(sources.DeadLetter{Queue: "t-dlt", Headers: headers("kafka_dlt-original-topic", "t",
+		"kafka_dlt-original-partition", "\x00\x00\x03", "kafka_dlt-original-offset", "12345678", "kafka_dlt-original-timestamp", "\xff\xff\xff\xff\xff\xff\xff\xff",
+		"kafka_dlt-exception-message", "caf\xe9")})
+	if l.Convention != "spring-kafka-dlpr" || l.Origin.Partition != nil || *l.Origin.Offset != 12345678 || !l.Origin.Timestamp.IsZero() || l.Reason.Message != "caf\uFFFD" {
+		t.Errorf("%s: %+v %+v", l.Convention, l.Origin, l.Reason)
+	}
+	l = recognised(sources.DeadLetter{Queue: "t-dlt", Headers: headers("kafka_dlt-original-topic", "bad\xffname", "kafka_dlt-exception-fqcn", "E")})
+	if l.Origin.Queue != "" || l.RedriveTo != "" {
+		t.Errorf("a damaged name sends a letter nowhere: %q", l.Origin.Queue)
+	}
+}
+
+func TestHugeHeadersAreCutAndTimeIsLinear(t *testing.T) {
+	var many []sources.Header
+	for i := range 50000 {
+		many = append(many, sources.Header{Name: fmt.Sprintf("kafka_dlt-x%d", i)}, sources.Header{Name: "kafka_dlt-original-topic", Value: []byte("t")})
+	}
+	many = append(many, headers("kafka_dlt-exception-message", strings.Repeat("x", 10<<20))...)
+	start := time.Now()
+	l := recognised(sources.DeadLetter{Queue: "t-dlt", Headers: many})
+	if len(l.Reason.Message) != maxMessage || len(l.Earlier) != maxHops-1 {
+		t.Errorf("%d bytes of message, %d hops", len(l.Reason.Message), len(l.Earlier))
+	}
+	if took := time.Since(start); took > 20*time.Second { // a square of the headers would take minutes
+		t.Errorf("took %s", took)
+	}
+}

@@ -192,7 +192,7 @@ func TestEveryRowIsKnownToTheDocs(t *testing.T) {
 
 // marks are the fields without which a row of that kind is not recognised.
 var marks = map[string][]string{
-	"wolverine-kafka-dlq": {"original_topic", "failed_at"}, "brighter-kafka": {"original_topic", "reason"},
+	"wolverine-kafka-dlq": {"original_topic", "failed_at"}, "brighter-kafka": {"reason"},
 	"dapr-pubsub-kafka": {"original_topic", "original_offset"}, "arroyo-dlq": {"original_partition", "original_offset"},
 	"kafka-streams-dlq": {"exception_class"}, "bakdata-streams-headers": {"exception_class", "description"},
 	"spring-cloud-stream-kafka": {"original_topic", "original_offset", "original_timestamp_type", "exception_class", "stacktrace"},

@@ -127,7 +127,7 @@ var kafkaTable = []*convention{
 	},
 	{
 		id: "brighter-kafka", name: "Brighter (.NET)", on: onKafka,
-		any: []string{"RejectionReason", "OriginalTopic"}, weak: []string{"RejectionTimestamp", "OriginalType"}, least: 2,
+		any: []string{"RejectionReason"}, weak: []string{"OriginalTopic", "RejectionTimestamp", "RejectionMessage", "OriginalType"},
 		queue: head("OriginalTopic"), message: head("RejectionMessage"), code: head("RejectionReason"),
 		failedAt: head("RejectionTimestamp").written(iso8601), attempts: head("HandledCount").written(decimal),
 		written: []string{"OriginalTopic", "RejectionTimestamp", "OriginalType", "RejectionReason", "RejectionMessage"},
