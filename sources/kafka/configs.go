@@ -189,13 +189,19 @@ func (s *Source) ofBroker(ctx context.Context, c *cluster) settings {
 }
 
 // offsetsRetention is how long the commits of an empty group are kept; zero
-// when the broker does not say, or not to us.
-func (s *Source) offsetsRetention(ctx context.Context, c *cluster) time.Duration {
+// when the broker does not say, or not to us. A reading asks for it only when
+// it is the first: later ones use what Queues keeps fresh, and cost no more.
+func (s *Source) offsetsRetention(ctx context.Context, c *cluster, ask bool) time.Duration {
+	if !ask {
+		return time.Duration(s.retention.Load())
+	}
 	minutes, ok := s.ofBroker(ctx, c).integer("offsets.retention.minutes")
 	if !ok || minutes < 0 {
-		return 0
+		minutes = 0
 	}
-	return time.Duration(minutes) * time.Minute
+	keep := time.Duration(minutes) * time.Minute
+	s.retention.Store(int64(keep))
+	return keep
 }
 
 // expiry puts the retention of a topic into the words of a letter.

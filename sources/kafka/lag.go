@@ -68,7 +68,7 @@ func (r *reading) result(ctx context.Context) []sources.Group {
 	}
 	hidden := r.s.hiddenTopics(ctx, r.c, lines)
 	got := r.list(ctx, lines, startEdge, endEdge, stableEdge)
-	ends := ends{c: r.c, start: got[0], end: got[1], stable: got[2], hidden: hidden, at: r.s.now(), retention: r.s.offsetsRetention(ctx, r.c)}
+	ends := ends{c: r.c, start: got[0], end: got[1], stable: got[2], hidden: hidden, at: r.s.now(), retention: r.s.offsetsRetention(ctx, r.c, r.s.known == nil)}
 	out := make([]sources.Group, 0, len(r.groups))
 	for _, g := range r.groups {
 		if !g.gone {

@@ -19,6 +19,7 @@ func (s *Source) Queues(ctx context.Context) ([]sources.Queue, error) {
 		return nil, err
 	}
 	groups, _ := s.lastReading(ctx) // without it no topic is known to be read
+	s.offsetsRetention(ctx, c, true)
 	shared := s.shareDeadLetters(ctx, c, groups)
 	kinds := s.kinds(c, groups, shared)
 	names := make([]string, 0, len(kinds))

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -30,6 +31,8 @@ type Source struct {
 	tails   tails
 	letters reads
 	sends   producers
+
+	retention atomic.Int64 // nanoseconds: offsets.retention.minutes of the cluster
 
 	lagMu sync.Mutex // one reading at a time: each builds on the last
 	memory
