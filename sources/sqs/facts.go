@@ -57,14 +57,11 @@ func parsePolicy(text string) redrivePolicy {
 
 // read asks for the attributes of a queue.
 func (s *Source) read(ctx context.Context, f *facts) {
-	out, err := s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: &f.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
-	})
+	a, err := s.attributes(ctx, f.url, types.QueueAttributeNameAll)
 	f.readAt, f.err = s.now(), readable("GetQueueAttributes", f.name, err)
 	if err != nil {
 		return
 	}
-	a := out.Attributes
 	f.arn = a["QueueArn"]
 	f.retention = time.Duration(number(a["MessageRetentionPeriod"])) * time.Second
 	f.largest = int(number(a["MaximumMessageSize"]))
@@ -89,19 +86,30 @@ func number(text string) int64 {
 	return n
 }
 
+// attributes asks for attributes of a queue, patiently: with thousands of
+// queues SQS may put some of the calls off.
+func (s *Source) attributes(ctx context.Context, url string, names ...types.QueueAttributeName) (map[string]string, error) {
+	var out *sqs.GetQueueAttributesOutput
+	err := patiently(ctx, func() (err error) {
+		out, err = s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Attributes, nil
+}
+
 // askCounts asks for the counts of a queue alone.
 func (s *Source) askCounts(ctx context.Context, f facts) (counts, error) {
-	out, err := s.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: &f.url, AttributeNames: []types.QueueAttributeName{
-			types.QueueAttributeNameApproximateNumberOfMessages,
-			types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-			types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
-		},
-	})
+	a, err := s.attributes(ctx, f.url,
+		types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+		types.QueueAttributeNameApproximateNumberOfMessagesDelayed)
 	if err != nil {
 		return counts{}, readable("GetQueueAttributes", f.name, err)
 	}
-	return countsOf(out.Attributes), nil
+	return countsOf(a), nil
 }
 
 // readFeeds asks which queues' redrive policies name this one. It sees those

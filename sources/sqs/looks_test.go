@@ -20,6 +20,15 @@ func killInASweep(w *world, after time.Duration) {
 	w.restart()
 }
 
+// untilDue scans what an earlier run does not hide, until all that is left to
+// do is to wait for the rest.
+func (w *world) untilDue() {
+	w.t.Helper()
+	for !strings.Contains(string(w.cursor["dlq"]), `"due"`) {
+		w.step("dlq")
+	}
+}
+
 func (w *world) wantAttempts(n, attempts int) {
 	w.t.Helper()
 	if len(w.letters) != n {
@@ -38,9 +47,7 @@ func TestLooksOfARunThatWasKilledAreNoAttempts(t *testing.T) {
 			w.put("dlq", "work", 25)
 			killInASweep(w, after)
 			if after == 0 { // what the dead run holds turns visible in the end
-				for range 8 {
-					w.step("dlq")
-				}
+				w.untilDue()
 				w.advance(time.Minute)
 			}
 			w.scan("dlq")
@@ -56,9 +63,7 @@ func TestLooksOfAKilledRunAreToldByWhatItHid(t *testing.T) {
 	w.must(w.CreateDeadLetterQueue("dlq", 30, "work")) // and these gave up after three, by an older policy
 	w.put("dlq", "work", 25)
 	killInASweep(w, 0)
-	for w.cursor["dlq"] == nil || !strings.Contains(string(w.cursor["dlq"]), `"due"`) {
-		w.step("dlq")
-	}
+	w.untilDue()
 	w.wantAttempts(15, 3)
 	w.advance(time.Minute)
 	w.scan("dlq")

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -79,6 +81,10 @@ func (c Config) client() (*sqs.Client, error) {
 		return nil, fmt.Errorf("load the AWS settings: %w", err)
 	}
 	return sqs.NewFromConfig(loaded, func(o *sqs.Options) {
+		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
+			r.MaxBackoff = 2 * time.Second
+			r.RateLimiter = ratelimit.None // its quota would end the retries of two thousand queues early
+		})
 		o.HTTPClient = WholeRequests(loaded.HTTPClient)
 		if c.Endpoint != "" {
 			o.BaseEndpoint = aws.String(c.Endpoint)
