@@ -51,7 +51,7 @@ func (c *cause) why() string {
 	if c.silent {
 		said = "no reason was recorded: " + said
 	}
-	return upperFirst(said) + ", from " + onOneLine(c.from, maxTitle)
+	return upperFirst(said) + ", from " + onOneLine(c.from)
 }
 
 // maxTitle is how many characters of a title, a class or a name are shown.
@@ -70,8 +70,8 @@ func causeOf(l sources.DeadLetter) *cause {
 	case r.class != "" || r.message != "" || len(r.frames) > 0:
 		c.byReason(r)
 	case l.Reason.Code != "":
-		c.same("code:"+l.Reason.Code, "same reason "+onOneLine(l.Reason.Code, maxTitle))
-		c.title = onOneLine(l.Reason.Code, maxTitle)
+		c.same("code:"+l.Reason.Code, "same reason "+onOneLine(l.Reason.Code))
+		c.title = onOneLine(l.Reason.Code)
 	default:
 		c.byShape(l)
 	}
@@ -85,7 +85,7 @@ func (c *cause) byReason(r failure) {
 		if r.root {
 			kind = "same root cause "
 		}
-		c.same("class:"+r.class, kind+onOneLine(r.class, maxTitle))
+		c.same("class:"+r.class, kind+onOneLine(r.class))
 	}
 	switch {
 	case r.message != "" && r.varied:
@@ -96,7 +96,7 @@ func (c *cause) byReason(r failure) {
 		c.same("message:", "")
 	}
 	if len(r.frames) > 0 {
-		c.same("frames:"+strings.Join(r.frames, "\n"), "same place in the code ("+onOneLine(lastParts(r.frames[0], 2), maxTitle)+")")
+		c.same("frames:"+strings.Join(r.frames, "\n"), "same place in the code ("+onOneLine(lastParts(r.frames[0], 2))+")")
 	}
 }
 
@@ -111,15 +111,15 @@ func (c *cause) byShape(l sources.DeadLetter) {
 		c.same("headers only", "same kind of letter, headers only")
 		c.title = "No reason recorded: headers only"
 	case len(names) > 0:
-		c.same("shape:"+shape, "same shape of body ("+onOneLine(strings.Join(names, ", "), maxTitle)+")")
-		c.title = "No reason recorded: " + onOneLine(strings.Join(names, ", "), maxTitle)
+		c.same("shape:"+shape, "same shape of body ("+onOneLine(strings.Join(names, ", "))+")")
+		c.title = "No reason recorded: " + onOneLine(strings.Join(names, ", "))
 	default:
 		c.same("format:"+body.Format, "same format of body ("+body.Format+")")
 		c.title = "No reason recorded: " + body.Format + " body"
 	}
 	if field, value := typeOf(l, fields); value != "" {
-		c.same("type:"+value, fmt.Sprintf("same %s %s", onOneLine(field, maxTitle), onOneLine(value, maxTitle)))
-		c.title = onOneLine(value, maxTitle)
+		c.same("type:"+value, fmt.Sprintf("same %s %s", onOneLine(field), onOneLine(value)))
+		c.title = onOneLine(value)
 	}
 }
 
@@ -223,11 +223,11 @@ func upperFirst(s string) string {
 }
 
 // onOneLine is text for a person: nothing hidden in it, on one line, and cut
-// after so many characters.
-func onOneLine(s string, most int) string {
-	s = strings.Join(strings.Fields(payload.Visible([]byte(s[:min(len(s), 8*most)]))), " ")
-	if runes := []rune(s); len(runes) > most {
-		return strings.TrimSpace(string(runes[:most-1])) + "…"
+// after maxTitle characters.
+func onOneLine(s string) string {
+	s = strings.Join(strings.Fields(payload.Visible([]byte(s[:min(len(s), 8*maxTitle)]))), " ")
+	if runes := []rune(s); len(runes) > maxTitle {
+		return strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
 	}
 	return s
 }

@@ -310,16 +310,16 @@ func closing(s string, i int) int {
 // title is what a person would call the reason: the class without its package,
 // and the part of the message that says something.
 func (r failure) title() string {
-	name, message := onOneLine(shortClass(r.class), maxTitle), telling(r.message)
+	name, message := onOneLine(shortClass(r.class)), telling(r.message)
 	switch {
 	case name == "" && message == "" && len(r.frames) > 0:
-		return onOneLine("failed at "+lastParts(r.frames[0], 2), maxTitle)
+		return onOneLine("failed at "+lastParts(r.frames[0], 2))
 	case name == "":
-		return onOneLine(message, maxTitle)
+		return onOneLine(message)
 	case message == "" || message == name:
 		return name
 	}
-	return onOneLine(name+": "+message, maxTitle)
+	return onOneLine(name+": "+message)
 }
 
 // telling leaves out a beginning that only names the instance: of "payment …:

@@ -271,9 +271,9 @@ func FuzzRecognise(f *testing.F) {
 		if viaSQS {
 			l.System = map[string]string{one: string(a), two: string(b), "DeadLetterQueueSourceArn": string(body)}
 		}
-		before := fmt.Sprint(l.Headers, l.Body, l.Key)
+		before := fmt.Sprintf("%q %q %q", l.Headers, l.Body, l.Key)
 		New([]Mapping{{Queue: "*", Origin: OriginMapping{Queue: "header:" + one, Offset: "json:/a"}, Attempts: "header:" + two}}, func() []string { return []string{queue, one} }).Recognise(&l)
-		if before != fmt.Sprint(l.Headers, l.Body, l.Key) {
+		if before != fmt.Sprintf("%q %q %q", l.Headers, l.Body, l.Key) {
 			t.Fatal("the letter's bytes changed")
 		}
 		if l.Origin.Partition != nil && *l.Origin.Partition < 0 || l.Origin.Offset != nil && *l.Origin.Offset < 0 || l.Attempts != nil && *l.Attempts < 0 {
