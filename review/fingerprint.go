@@ -313,13 +313,13 @@ func (r failure) title() string {
 	name, message := onOneLine(shortClass(r.class)), telling(r.message)
 	switch {
 	case name == "" && message == "" && len(r.frames) > 0:
-		return onOneLine("failed at "+lastParts(r.frames[0], 2))
+		return onOneLine("failed at " + lastParts(r.frames[0], 2))
 	case name == "":
 		return onOneLine(message)
 	case message == "" || message == name:
 		return name
 	}
-	return onOneLine(name+": "+message)
+	return onOneLine(name + ": " + message)
 }
 
 // telling leaves out a beginning that only names the instance: of "payment …:
