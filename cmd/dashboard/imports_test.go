@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"sources/kafka":       {"sources", "sources/convention"},
 	"sources/sqs":         {"sources", "sources/convention"},
 	"sources/sqs/sqstest": {},
+	"views/viewstest":     {"sources/sourcetest"},
 	"sources/sourcetest":  {"sources", "sources/kafka", "sources/sqs", "sources/sqs/sqstest", "sources/convention"},
 	"payload":             {},
 	"views":               {},
