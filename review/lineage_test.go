@@ -1,0 +1,129 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/unwedge/unwedge/sources"
+)
+
+func head(name, value string) sources.Header {
+	return sources.Header{Name: name, Value: []byte(value)}
+}
+
+func names(headers []sources.Header) (list []string) {
+	for _, h := range headers {
+		list = append(list, h.Name)
+	}
+	return list
+}
+
+// TestC68FailureHeadersDoNotPileUp redrives a letter that was redriven before.
+func TestC68FailureHeadersDoNotPileUp(t *testing.T) {
+	l := sources.DeadLetter{
+		Timestamp:    time.UnixMilli(2000),
+		ErrorHeaders: []string{"kafka_dlt-exception-stacktrace"},
+		Headers: []sources.Header{
+			head("kafka_dlt-exception-stacktrace", "long"), head("tenant", "a"), head("kafka_dlt-exception-stacktrace", "longer"),
+			head(LineageHeader, "rd_1-1 dl_1"), head(OriginalTimeHeader, "1000"), head("tenant", "b"),
+		},
+	}
+	p := PlanHeaders(l, []string{"__mskr"})
+	want := HeaderPlan{
+		Kept:    []string{"tenant", "tenant"},
+		Dropped: []string{"kafka_dlt-exception-stacktrace", "kafka_dlt-exception-stacktrace", LineageHeader, OriginalTimeHeader},
+		Added:   []string{LineageHeader, OriginalTimeHeader},
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Error(diff)
+	}
+	sent := SentHeaders(l, p.Dropped, Lineage{"rd_2-1", "dl_2"})
+	wantSent := []sources.Header{head("tenant", "a"), head("tenant", "b"), head(LineageHeader, "rd_2-1 dl_2"), head(OriginalTimeHeader, "1000")}
+	if diff := cmp.Diff(wantSent, sent); diff != "" {
+		t.Error(diff)
+	}
+	if from, ok := LineageOf(sent); !ok || from != (Lineage{"rd_2-1", "dl_2"}) {
+		t.Errorf("%v %t", from, ok)
+	}
+}
+
+// TestC70ConfiguredHeadersAreDropped, and only those.
+func TestC70ConfiguredHeadersAreDropped(t *testing.T) {
+	l := sources.DeadLetter{Headers: []sources.Header{head("__mskr", "x"), head("traceparent", "y"), head("tenant", "a")}}
+	p := PlanHeaders(l, []string{"__mskr", "traceparent"})
+	if got := names(SentHeaders(l, p.Dropped, Lineage{"i", "l"})); !slices.Equal(got, []string{"tenant", LineageHeader}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTheTenthAttributeOfAMessageIsTheirs(t *testing.T) {
+	for n, added := range map[int]bool{0: true, 9: true, 10: false} {
+		l := sources.DeadLetter{Place: sources.Place{MessageID: "m"}, Timestamp: time.UnixMilli(1)}
+		for i := range n {
+			l.Headers = append(l.Headers, sources.Header{Name: fmt.Sprint(i), Value: []byte("v"), Type: "Binary"})
+		}
+		p := PlanHeaders(l, nil)
+		sent := SentHeaders(l, p.Dropped, Lineage{"i", "l"})
+		if (len(p.Added) == 1) != added || (len(sent) == n+1) != added || len(sent) > 10 {
+			t.Errorf("%d attributes: added %v, %d sent", n, p.Added, len(sent))
+		}
+		if added && sent[n].Type != "String" {
+			t.Errorf("an attribute has a type: %+v", sent[n])
+		}
+	}
+}
+
+func TestALineageThatIsNotOursIsNone(t *testing.T) {
+	for _, value := range []string{"", "x", " ", "x ", " y"} {
+		if from, ok := LineageOf([]sources.Header{head(LineageHeader, value)}); ok {
+			t.Errorf("%q: %+v", value, from)
+		}
+	}
+}
+
+func TestALetterIDIsStableAndSafeInAURL(t *testing.T) {
+	base := sources.DeadLetter{Source: "payments", Queue: "q", Place: sources.Place{TopicID: "t", Partition: 1, Offset: 2}}
+	seen := map[string]bool{LetterID(base): true}
+	for _, change := range []func(*sources.DeadLetter){
+		func(l *sources.DeadLetter) { l.Source = "ledger" },
+		func(l *sources.DeadLetter) { l.Place.TopicID = "made again" },
+		func(l *sources.DeadLetter) { l.Place.Partition = 12 },
+		func(l *sources.DeadLetter) { l.Place.Offset = 3 },
+		func(l *sources.DeadLetter) { l.Place = sources.Place{MessageID: "m"} },
+		func(l *sources.DeadLetter) { l.Place, l.Queue = sources.Place{MessageID: "m"}, "other" },
+	} {
+		l := base
+		change(&l)
+		if id := LetterID(l); seen[id] {
+			t.Errorf("%+v has the id of another", l.Place)
+		} else {
+			seen[id] = true
+		}
+	}
+	l := base
+	l.Body, l.System, l.Attempts = []byte("x"), map[string]string{"ApproximateReceiveCount": "9"}, new(int)
+	if got := LetterID(l); got != LetterID(base) || got != "dl_"+got[3:] || len(got) != 27 {
+		t.Errorf("%s, %s", got, LetterID(base))
+	}
+}
+
+func TestTheKeyBeforeTheConventionGoesBack(t *testing.T) {
+	for _, c := range []struct {
+		key, original, want []byte
+	}{
+		{[]byte("k"), nil, []byte("k")},
+		{nil, nil, nil},
+		{[]byte{}, nil, []byte{}},
+		{[]byte("meta"), []byte("k"), []byte("k")},
+		{[]byte("meta"), []byte{}, nil},
+	} {
+		got := SentKey(sources.DeadLetter{Key: c.key, OriginalKey: c.original})
+		if string(got) != string(c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%q over %q: %#v", c.original, c.key, got)
+		}
+	}
+}
