@@ -23,15 +23,15 @@ type Destination struct {
 
 // About tells what a topic takes. sources.ErrNoSuchQueue: it is not there.
 func (s *Source) About(ctx context.Context, queue string) (Destination, error) {
-	c, t, err := s.target(ctx, queue)
+	_, t, err := s.target(ctx, queue)
 	if err != nil {
 		return Destination{}, err
 	}
-	return s.about(ctx, c, t), nil
+	return s.about(ctx, t), nil
 }
 
-func (s *Source) about(ctx context.Context, c *cluster, t *topic) Destination {
-	config := s.ofTopics(ctx, c, []string{t.name})[t.name]
+func (s *Source) about(ctx context.Context, t *topic) Destination {
+	config := s.ofTopics(ctx, []string{t.name})[t.name]
 	most, _ := config.integer("max.message.bytes")
 	return Destination{TopicID: t.id.String(), Partitions: len(t.parts), MaxBytes: int(most), Compacted: config.compacted()}
 }
@@ -61,11 +61,11 @@ func (s *Source) target(ctx context.Context, queue string) (*cluster, *topic, er
 // the one of its key, by the murmur2 hash of the Java client; without a key
 // any. Nothing is sent.
 func (s *Source) Aim(ctx context.Context, queue string, l sources.DeadLetter) (sources.Target, string, error) {
-	c, t, err := s.target(ctx, queue)
+	_, t, err := s.target(ctx, queue)
 	if err != nil {
 		return sources.Target{Queue: queue}, "", err
 	}
-	d := s.about(ctx, c, t)
+	d := s.about(ctx, t)
 	target, why := aimAt(t, l)
 	if size := roughSize(l); d.MaxBytes > 0 && size > d.MaxBytes {
 		return target, why, fmt.Errorf("%w: the letter needs %d bytes, %s takes %d (max.message.bytes)", sources.ErrTooLarge, size, queue, d.MaxBytes)

@@ -43,11 +43,11 @@ func (r *reads) done(queue string, raw []byte, l *letters) {
 // Changed gives those of the topics in which there is something beyond the
 // cursor that DeadLetters was last given, or whose log start has moved since.
 // It costs a ListOffsets request for each broker, however many topics there
-// are, a second one every half minute, and a Metadata request every two
-// seconds at most. A topic that was never read, or not wholly, counts as
+// are, a second one every half minute, and a Metadata request about
+// these topics every two seconds at most. A topic that was never read, or not wholly, counts as
 // changed.
 func (s *Source) Changed(ctx context.Context, queues []string) ([]string, error) {
-	c, err := s.cluster(ctx, topicsFor)
+	c, err := s.clusterOf(ctx, queues, topicsFor)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,11 @@ func (s *Source) Changed(ctx context.Context, queues []string) ([]string, error)
 func (r *reads) known(queues []string, c *cluster, now time.Time) (known map[string]readTo, askStarts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.queues {
-		if _, there := c.topics[name]; !there {
-			delete(r.queues, name)
-		}
-	}
 	known = map[string]readTo{}
 	for _, name := range queues {
-		if k, there := r.queues[name]; there {
+		if _, there := c.topics[name]; !there {
+			delete(r.queues, name)
+		} else if k, was := r.queues[name]; was {
 			known[name] = k
 		}
 	}
@@ -92,6 +89,17 @@ func (r *reads) known(queues []string, c *cluster, now time.Time) (known map[str
 		r.startAt = now
 	}
 	return known, askStarts
+}
+
+// forget drops what is known of topics that are gone.
+func (r *reads) forget(c *cluster) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.queues {
+		if _, there := c.topics[name]; !there {
+			delete(r.queues, name)
+		}
+	}
 }
 
 func news(c *cluster, name string, known map[string]readTo, got []listing) bool {

@@ -67,7 +67,7 @@ func groupErrors(groups []sources.Group) []error {
 
 func (s *Source) deadLetterTopics(ctx context.Context, c *cluster, groups []sources.Group) []string {
 	var names []string
-	for name, kind := range s.kinds(c, nil, s.shareDeadLetters(ctx, c, groups)) {
+	for name, kind := range s.kinds(c, nil, s.shareDeadLetters(ctx, groups)) {
 		if kind == sources.DeadLetterQueue {
 			names = append(names, name)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -66,7 +67,7 @@ type cluster struct {
 	brokers map[int32]string // address
 	topics  map[string]*topic
 	names   map[topicID]string
-	sorted  []string // names of the topics
+	sorted  []string // names of the topics that were asked for
 	at      time.Time
 }
 
@@ -95,7 +96,8 @@ type snapshots struct {
 	asking sync.Mutex // held while the cluster is asked: one question at a time
 
 	mu    sync.Mutex
-	last  *cluster
+	last  *cluster        // all topics
+	some  *cluster        // some topics only
 	first map[string]bool // the topics that were there when we first looked
 }
 
@@ -107,7 +109,7 @@ func (s *Source) cluster(ctx context.Context, maxAge time.Duration) (*cluster, e
 	if c := s.seen.latest(); c != nil && maxAge > 0 && s.now().Sub(c.at) <= maxAge {
 		return c, nil
 	}
-	c, err := s.askCluster(ctx)
+	c, err := s.askCluster(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +142,58 @@ func (s *Source) isNew(topic string) bool {
 	return s.seen.first != nil && !s.seen.first[topic]
 }
 
-func (s *Source) askCluster(ctx context.Context) (*cluster, error) {
+// clusterOf is a picture of some topics, where the cluster may have thousands
+// that do not matter. One of all topics will do when it is fresh enough.
+// The first is always one of all: what is new, and what a name may refer to, is
+// told by it.
+func (s *Source) clusterOf(ctx context.Context, names []string, maxAge time.Duration) (*cluster, error) {
+	if s.seen.latest() == nil {
+		return s.cluster(ctx, maxAge)
+	}
+	s.seen.asking.Lock()
+	defer s.seen.asking.Unlock()
+	s.seen.mu.Lock()
+	last, some := s.seen.last, s.seen.some
+	s.seen.mu.Unlock()
+	if last != nil && maxAge > 0 && s.now().Sub(last.at) <= maxAge {
+		return last, nil
+	}
+	if some != nil && maxAge > 0 && s.now().Sub(some.at) <= maxAge && some.asked(names) {
+		return some, nil
+	}
+	c, err := s.askCluster(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	s.seen.mu.Lock()
+	s.seen.some = c
+	s.seen.mu.Unlock()
+	return c, nil
+}
+
+// asked tells whether a picture of some topics would show these.
+func (c *cluster) asked(names []string) bool {
+	for _, name := range names {
+		if _, found := slices.BinarySearch(c.sorted, name); !found {
+			return false
+		}
+	}
+	return true
+}
+
+// askCluster asks for some topics, or with nil for all.
+func (s *Source) askCluster(ctx context.Context, names []string) (*cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*s.cfg.Timeout)
 	defer cancel()
-	req := kmsg.NewPtrMetadataRequest() // no topics: all; AllowAutoTopicCreation stays false
+	req := kmsg.NewPtrMetadataRequest() // AllowAutoTopicCreation stays false
+	if names != nil {
+		req.Topics = []kmsg.MetadataRequestTopic{}
+	}
+	for _, name := range names {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = &name
+		req.Topics = append(req.Topics, t)
+	}
 	resp, err := req.RequestWith(ctx, s.client)
 	if err != nil {
 		return nil, fmt.Errorf("read the metadata of the cluster from %s: %w", strings.Join(s.cfg.Brokers, ", "), s.readable(err))
@@ -153,13 +203,17 @@ func (s *Source) askCluster(ctx context.Context) (*cluster, error) {
 		c.brokers[b.NodeID] = net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
 	}
 	for _, t := range resp.Topics {
-		if t.Topic == nil {
+		if t.Topic == nil || t.ErrorCode == kerr.UnknownTopicOrPartition.Code {
 			continue
 		}
 		c.topics[*t.Topic] = readTopic(t)
 		c.names[t.TopicID] = *t.Topic
 	}
-	c.sorted = slices.Sorted(maps.Keys(c.topics))
+	if names == nil {
+		c.sorted = slices.Sorted(maps.Keys(c.topics))
+	} else {
+		c.sorted = slices.Sorted(slices.Values(names))
+	}
 	return c, nil
 }
 

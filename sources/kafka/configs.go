@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/unwedge/unwedge/sources"
 )
 
 // configCache keeps what DescribeConfigs said for a minute, of brokers for an
@@ -90,9 +93,8 @@ func (r resource) keptFor() time.Duration {
 }
 
 // configsOf describes resources, all that are not fresh in one request. A
-// resource that cannot be described has an error of its own. Broker is the one
-// to ask, which must be the broker itself for a broker's configuration.
-func (s *Source) configsOf(ctx context.Context, c *cluster, broker int32, which ...resource) map[resource]settings {
+// resource that cannot be described has an error of its own.
+func (s *Source) configsOf(ctx context.Context, which ...resource) map[resource]settings {
 	s.configs.mu.Lock()
 	defer s.configs.mu.Unlock()
 	now := s.now()
@@ -109,9 +111,12 @@ func (s *Source) configsOf(ctx context.Context, c *cluster, broker int32, which 
 		return out
 	}
 	s.configs.forget(now)
-	for r, got := range s.describeConfigs(ctx, c, broker, ask) {
+	for r, got := range s.describeConfigs(ctx, ask) {
 		got.at = now
-		out[r], s.configs.all[r] = got, got
+		out[r] = got
+		if got.err == nil || errors.Is(got.err, sources.ErrNotAuthorised) {
+			s.configs.all[r] = got
+		}
 	}
 	return out
 }
@@ -129,7 +134,9 @@ func (c *configCache) forget(now time.Time) {
 	}
 }
 
-func (s *Source) describeConfigs(ctx context.Context, c *cluster, broker int32, which []resource) map[resource]settings {
+func (s *Source) describeConfigs(ctx context.Context, which []resource) map[resource]settings {
+	ctx, cancel := context.WithTimeout(ctx, 2*s.cfg.Timeout)
+	defer cancel()
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	for _, r := range which {
 		q := kmsg.NewDescribeConfigsRequestResource()
@@ -137,10 +144,10 @@ func (s *Source) describeConfigs(ctx context.Context, c *cluster, broker int32, 
 		req.Resources = append(req.Resources, q)
 	}
 	out := map[resource]settings{}
-	resp, err := ask[*kmsg.DescribeConfigsResponse](ctx, s, c, broker, req)
+	resp, err := req.RequestWith(ctx, s.client) // a broker's own goes to it, others to any
 	if err != nil {
 		for _, r := range which {
-			out[r] = settings{err: err}
+			out[r] = settings{err: s.readable(err)}
 		}
 		return out
 	}
@@ -160,22 +167,14 @@ func (s *Source) describeConfigs(ctx context.Context, c *cluster, broker int32, 
 	return out
 }
 
-// anyBroker is the broker to ask what every broker knows.
-func (c *cluster) anyBroker() int32 {
-	if len(c.brokers) == 0 {
-		return -1
-	}
-	return c.brokerIDs()[0]
-}
-
 // ofTopics are the configurations of some topics, by name.
-func (s *Source) ofTopics(ctx context.Context, c *cluster, names []string) map[string]settings {
+func (s *Source) ofTopics(ctx context.Context, names []string) map[string]settings {
 	which := make([]resource, len(names))
 	for i, name := range names {
 		which[i] = topicConfig(name)
 	}
 	out := map[string]settings{}
-	for r, got := range s.configsOf(ctx, c, c.anyBroker(), which...) {
+	for r, got := range s.configsOf(ctx, which...) {
 		out[r.name] = got
 	}
 	return out
@@ -183,9 +182,11 @@ func (s *Source) ofTopics(ctx context.Context, c *cluster, names []string) map[s
 
 // ofBroker is the configuration of one broker.
 func (s *Source) ofBroker(ctx context.Context, c *cluster) settings {
-	id := c.anyBroker()
-	r := resource{kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(id))}
-	return s.configsOf(ctx, c, id, r)[r]
+	if len(c.brokers) == 0 {
+		return settings{}
+	}
+	r := resource{kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(c.brokerIDs()[0]))}
+	return s.configsOf(ctx, r)[r]
 }
 
 // offsetsRetention is how long the commits of an empty group are kept; zero

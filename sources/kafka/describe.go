@@ -48,7 +48,7 @@ func (g *group) takeClassic(d kmsg.DescribeGroupsResponseGroup) {
 	notFound := d.State == "Dead" || d.ErrorCode == kerr.GroupIDNotFound.Code
 	switch {
 	case notFound && g.typed:
-		g.gone = true
+		g.fail(fmt.Errorf("group %s: %w", g.name, errMissing))
 	case notFound:
 		g.state, g.membersKnown = "Unknown", false
 	case d.ErrorCode != 0:
@@ -114,8 +114,8 @@ func (r *reading) describeConsumer(ctx context.Context, broker int32, names []st
 // takeMembers takes an answer to one of the describes of a single protocol.
 func (g *group) takeMembers(errorCode int16, state string, members []sources.Member) {
 	switch {
-	case errorCode == kerr.GroupIDNotFound.Code:
-		g.gone = true
+	case errorCode == kerr.GroupIDNotFound.Code: // deleted, or changed to another protocol
+		g.fail(fmt.Errorf("group %s: %w", g.name, errMissing))
 	case errorCode != 0:
 		g.fail(fmt.Errorf("describe group %s: %w", g.name, code(errorCode)))
 	default:

@@ -40,11 +40,11 @@ func (s *Source) shareFindings(ctx context.Context, c *cluster, groups []sources
 	if len(which) == 0 {
 		return nil, nil
 	}
-	version, err := s.feature(ctx, c, "share.version")
+	version, err := s.feature(ctx, "share.version")
 	if err != nil {
 		return nil, err
 	}
-	configs := s.configsOf(ctx, c, c.anyBroker(), which...)
+	configs := s.configsOf(ctx, which...)
 	var out []sources.Finding
 	for _, g := range groups {
 		if g.Protocol == sources.Share && g.Err == nil {
@@ -106,7 +106,7 @@ func (s *Source) finding(f sources.Finding, queue, of string) sources.Finding {
 func (s *Source) topicFindings(ctx context.Context, c *cluster, groups []sources.Group) []sources.Finding {
 	names := s.deadLetterTopics(ctx, c, groups)
 	var out []sources.Finding
-	for name, config := range s.ofTopics(ctx, c, names) {
+	for name, config := range s.ofTopics(ctx, names) {
 		if config.compacted() {
 			out = append(out, s.finding(sources.Finding{
 				Kind:     "compacted_dead_letter_topic",
@@ -139,12 +139,12 @@ func days(d time.Duration) string {
 
 // feature is the version of a feature that the cluster has agreed on; 0 when it
 // does not have it.
-func (s *Source) feature(ctx context.Context, c *cluster, name string) (int16, error) {
+func (s *Source) feature(ctx context.Context, name string) (int16, error) {
 	req := kmsg.NewPtrApiVersionsRequest()
 	req.ClientSoftwareName, req.ClientSoftwareVersion = "unwedge", "1"
-	resp, err := ask[*kmsg.ApiVersionsResponse](ctx, s, c, c.anyBroker(), req)
+	resp, err := req.RequestWith(ctx, s.client)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("ask for the features of the cluster: %w", s.readable(err))
 	}
 	for _, f := range resp.FinalizedFeatures {
 		if f.Name == name {

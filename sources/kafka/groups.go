@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -24,7 +25,7 @@ type group struct {
 	commits      map[sources.TopicPartition]commit
 	shares       map[sources.TopicPartition]share
 	err          error
-	gone         bool // was deleted while we read
+	missing      bool // no broker lists it
 }
 
 // idle groups have no members, so their describe is not asked for. Brokers
@@ -45,6 +46,7 @@ type memory struct {
 type known struct {
 	protocol    sources.Protocol
 	coordinator int32
+	missing     bool // no broker listed it, for the first time
 }
 
 // reading is one reading of every group in the making.
@@ -103,21 +105,26 @@ func protocolOf(groupType string) sources.Protocol {
 
 // keepUnlisted lists groups of the last reading that nobody lists now, where
 // that does not show that they are gone: a broker could not be asked (it may
-// be theirs, coordinators move), or theirs is not in the cluster any more and
-// no other took its place.
+// be theirs, coordinators move), theirs is not in the cluster any more and no
+// other took its place, or it is the first time, because between two
+// coordinators a group is at neither.
 func (r *reading) keepUnlisted(ctx context.Context) {
 	var orphans []string
 	for name, k := range r.s.known {
 		if r.groups[name] != nil {
 			continue
 		}
-		if _, there := r.c.brokers[k.coordinator]; !there && len(r.failed) == 0 {
-			orphans = append(orphans, name)
+		if len(r.failed) > 0 {
+			broker := slices.Min(slices.Collect(maps.Keys(r.failed)))
+			r.keep(name, fmt.Errorf("group %s: its coordinator may be broker %d, which did not list its groups: %w", name, broker, r.failed[broker]))
 			continue
 		}
-		for broker, err := range r.failed {
-			r.keep(name, fmt.Errorf("group %s: its coordinator may be broker %d, which did not list its groups: %w", name, broker, err))
-			break
+		if _, there := r.c.brokers[k.coordinator]; !there {
+			orphans = append(orphans, name)
+		}
+		if !k.missing {
+			r.keep(name, fmt.Errorf("group %s: %w", name, errMissing))
+			r.groups[name].missing = true
 		}
 	}
 	if len(orphans) == 0 {
@@ -128,6 +135,10 @@ func (r *reading) keepUnlisted(ctx context.Context) {
 		r.keep(name, fmt.Errorf("group %s has no coordinator: %w", name, err))
 	}
 }
+
+// errMissing is a group that was there and is not listed any more: the next
+// reading tells whether it is gone.
+var errMissing = errors.New("no broker lists it: it was deleted, or its coordinator is moving")
 
 func (r *reading) keep(name string, err error) {
 	k := r.s.known[name]
@@ -140,8 +151,9 @@ func (r *reading) lostCoordinators(ctx context.Context, groups []string) map[str
 	out := map[string]error{}
 	req := kmsg.NewPtrFindCoordinatorRequest()
 	req.CoordinatorKey, req.CoordinatorKeys = groups[0], groups
-	resp, err := askIn[*kmsg.FindCoordinatorResponse](ctx, r.round, r.c.brokerIDs()[0], req)
+	resp, err := req.RequestWith(ctx, r.s.client)
 	if err != nil {
+		err = r.s.readable(err)
 		for _, g := range groups {
 			out[g] = err
 		}

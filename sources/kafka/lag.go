@@ -51,9 +51,7 @@ func (s *Source) Lag(ctx context.Context) ([]sources.Group, error) {
 func (r *reading) remember() {
 	next := map[string]known{}
 	for name, g := range r.groups {
-		if !g.gone {
-			next[name] = known{g.protocol, g.coordinator}
-		}
+		next[name] = known{g.protocol, g.coordinator, g.missing}
 	}
 	r.s.known, r.s.memory.shares = next, r.nextShares
 }
@@ -71,9 +69,7 @@ func (r *reading) result(ctx context.Context) []sources.Group {
 	ends := ends{c: r.c, start: got[0], end: got[1], stable: got[2], hidden: hidden, at: r.s.now(), retention: r.s.offsetsRetention(ctx, r.c, r.s.known == nil)}
 	out := make([]sources.Group, 0, len(r.groups))
 	for _, g := range r.groups {
-		if !g.gone {
-			out = append(out, g.group(r.s.cfg.Name, ends))
-		}
+		out = append(out, g.group(r.s.cfg.Name, ends))
 	}
 	slices.SortFunc(out, func(a, b sources.Group) int { return strings.Compare(a.Name, b.Name) })
 	return out

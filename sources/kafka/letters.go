@@ -37,7 +37,7 @@ func (s *Source) DeadLetters(ctx context.Context, queue string, raw []byte, most
 		return sources.Batch{}, err
 	}
 	l := &letters{round: s.newRound(c), t: t, starts: map[int32]int64{}, stable: map[int32]int64{}}
-	l.settings = s.ofTopics(ctx, c, []string{queue})[queue]
+	l.settings = s.ofTopics(ctx, []string{queue})[queue]
 	if err := l.begin(ctx, raw); err != nil {
 		return sources.Batch{}, err
 	}
@@ -58,7 +58,7 @@ func (s *Source) DeadLetters(ctx context.Context, queue string, raw []byte, most
 // cluster that is not fresh is looked for once more.
 func (s *Source) topic(ctx context.Context, name string) (*cluster, *topic, error) {
 	for _, age := range []time.Duration{topicsFor, 0} {
-		c, err := s.cluster(ctx, age)
+		c, err := s.clusterOf(ctx, []string{name}, age)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -111,7 +111,7 @@ func (p *packing) add(ctx context.Context, parcel sources.Parcel) error {
 	}
 	d, known := p.about[t.name]
 	if !known {
-		d = p.s.about(ctx, c, t)
+		d = p.s.about(ctx, t)
 		p.about[t.name] = d
 	}
 	if id := parcel.Target.TopicID; id != "" && id != d.TopicID {
@@ -225,7 +225,7 @@ func (p *piece) tp() sources.TopicPartition {
 // makes the shipment of it.
 func (s *Source) seal(ctx context.Context, p *piece, end int64, now time.Time) (sources.Shipment, error) {
 	tp := p.tp()
-	by, err := s.producerFor(ctx, p.c, tp)
+	by, err := s.producerFor(ctx, tp)
 	if err != nil {
 		return sources.Shipment{}, err
 	}

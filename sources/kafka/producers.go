@@ -38,16 +38,17 @@ const (
 
 // producerFor takes an idle producer that may still write to a partition, or
 // asks for a new one.
-func (s *Source) producerFor(ctx context.Context, c *cluster, tp sources.TopicPartition) (*producer, error) {
+func (s *Source) producerFor(ctx context.Context, tp sources.TopicPartition) (*producer, error) {
 	if p := s.sends.take(tp); p != nil {
 		return p, nil
 	}
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.TransactionTimeoutMillis = 60_000 // without a transactional id it means nothing, and must not be zero
-	resp, err := ask[*kmsg.InitProducerIDResponse](ctx, s, c, c.anyBroker(), req)
+	resp, err := req.RequestWith(ctx, s.client)
 	if err == nil {
 		err = code(resp.ErrorCode)
 	}
+	err = s.readable(err)
 	if err != nil {
 		return nil, fmt.Errorf("ask for a producer id (it needs Write on the topic, or IdempotentWrite on the cluster): %w", err)
 	}

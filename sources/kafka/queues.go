@@ -20,7 +20,8 @@ func (s *Source) Queues(ctx context.Context) ([]sources.Queue, error) {
 	}
 	groups, _ := s.lastReading(ctx) // without it no topic is known to be read
 	s.offsetsRetention(ctx, c, true)
-	shared := s.shareDeadLetters(ctx, c, groups)
+	s.letters.forget(c)
+	shared := s.shareDeadLetters(ctx, groups)
 	kinds := s.kinds(c, groups, shared)
 	names := make([]string, 0, len(kinds))
 	var topics []*topic
@@ -30,7 +31,7 @@ func (s *Source) Queues(ctx context.Context) ([]sources.Queue, error) {
 	}
 	slices.Sort(names)
 	got := s.newRound(c).list(ctx, partitionsOf(topics...), startEdge, endEdge)
-	configs := s.ofTopics(ctx, c, names)
+	configs := s.ofTopics(ctx, names)
 	at := s.now()
 	out := make([]sources.Queue, 0, len(names))
 	for _, name := range names {
@@ -123,7 +124,7 @@ const shareTopicKey = "errors.deadletterqueue.topic.name"
 
 // shareDeadLetters are the dead-letter topics that share groups are configured
 // with, and what the groups of each read.
-func (s *Source) shareDeadLetters(ctx context.Context, c *cluster, groups []sources.Group) map[string][]string {
+func (s *Source) shareDeadLetters(ctx context.Context, groups []sources.Group) map[string][]string {
 	var which []resource
 	for _, g := range groups {
 		if g.Protocol == sources.Share {
@@ -134,7 +135,7 @@ func (s *Source) shareDeadLetters(ctx context.Context, c *cluster, groups []sour
 	if len(which) == 0 {
 		return out
 	}
-	configs := s.configsOf(ctx, c, c.anyBroker(), which...)
+	configs := s.configsOf(ctx, which...)
 	for _, g := range groups {
 		name := configs[groupConfig(g.Name)].values[shareTopicKey]
 		if g.Protocol != sources.Share || name == "" {

@@ -33,7 +33,7 @@ func (w *shipping) find(ctx context.Context, why error) ([]sources.Receipt, erro
 	case err == nil:
 		return w.arrived(first), nil
 	case errors.Is(err, errNotThere):
-		if w.s.about(ctx, c, t).Compacted {
+		if w.s.about(ctx, t).Compacted {
 			return w.all(fmt.Errorf("%w: %w, and compaction may have removed it", sources.ErrAmbiguous, why)), nil
 		}
 		return w.all(fmt.Errorf("%w (%w)", errNotThere, why)), nil

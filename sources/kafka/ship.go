@@ -117,6 +117,7 @@ func (w *shipping) once(ctx context.Context) (int64, error) {
 func (s *Source) forgetTopics() {
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
+	s.seen.some = nil
 	if s.seen.last != nil {
 		old := *s.seen.last
 		old.at = time.Time{}
