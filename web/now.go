@@ -36,10 +36,14 @@ func (s *Server) showNow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	queues, err := s.Queues.Queues(ctx)
+	if err != nil {
+		return err
+	}
 	page := views.NowPage{Frame: s.frame(c, views.NowSection, "Now")}
 	board := s.Board.Board()
 	s.nowIncidents(&page, board, open)
-	s.nowBoard(&page, board, open)
+	s.nowBoard(&page, board, open, queues)
 	for _, i := range past {
 		page.Last = &views.PastIncident{IncidentRef: refOf(i), OpenedAt: i.OpenedAt, ResolvedAt: i.ResolvedAt}
 	}
@@ -188,7 +192,7 @@ func knownOf(g alerts.GroupView, i alerts.Incident) []views.Known {
 		out = append(out, views.Known{Text: sentence(i.Evidence.Missing), Not: true})
 	}
 	if at >= 0 {
-		out = append(out, views.Known{Text: "Not known: the consumer's own error. Look for the offset in its log.", Not: true})
+		out = append(out, views.Known{Text: "the consumer's own error. Look for the offset in its log.", Not: true})
 	}
 	return out
 }
@@ -214,15 +218,16 @@ func pagedOf(i alerts.Incident) *views.Paged {
 }
 
 // nowBoard is what the last reading of everything says.
-func (s *Server) nowBoard(page *views.NowPage, board alerts.Board, open []alerts.Incident) {
-	held, lost := map[string]holding{}, map[string]bool{}
+func (s *Server) nowBoard(page *views.NowPage, board alerts.Board, open []alerts.Incident, queues []review.Queue) {
+	held, lost := holdings(queues), map[string]bool{}
 	for _, r := range s.readings(board) {
 		lost[r.Source] = r.Err != ""
 	}
 	page.Groups = len(board.Groups)
 	for _, g := range board.Groups {
 		h := held[g.Source]
-		held[g.Source] = holding{h.groups + 1, h.partitions + len(g.Lines)}
+		h.groups, h.partitions = h.groups+1, h.partitions+len(g.Lines)
+		held[g.Source] = h
 		page.Partitions += len(g.Lines)
 		if age := s.Now().Sub(g.ReadAt); !g.ReadAt.IsZero() {
 			page.ReadWithin = max(page.ReadWithin, age)
@@ -230,7 +235,7 @@ func (s *Server) nowBoard(page *views.NowPage, board alerts.Board, open []alerts
 		if len(page.Strips) < mostStrips && len(g.Lines) > 0 {
 			page.Strips = append(page.Strips, stripOf(g))
 		}
-		if len(page.Watch) < mostWatched && g.Verdict != alerts.OK && !lost[g.Source] && !pages(open, g) {
+		if len(page.Watch) < mostWatched && worthALook(g) && !lost[g.Source] && !pages(open, g) {
 			page.Watch = append(page.Watch, views.WatchRow{Source: g.Source, Group: g.Group, Verdict: string(g.Verdict), Means: cmp.Or(whyOf(g), saidOf(g)), Lag: g.Lag})
 		}
 	}
@@ -238,13 +243,35 @@ func (s *Server) nowBoard(page *views.NowPage, board alerts.Board, open []alerts
 }
 
 // holding is how much of the work is a source's.
-type holding struct{ groups, partitions int }
+type holding struct{ groups, partitions, dead int }
+
+func holdings(queues []review.Queue) map[string]holding {
+	held := map[string]holding{}
+	for _, q := range queues {
+		if q.Kind == sources.DeadLetterQueue {
+			h := held[q.Source]
+			h.dead++
+			held[q.Source] = h
+		}
+	}
+	return held
+}
 
 func (h holding) String() string {
-	if h.groups == 0 {
-		return ""
+	var parts []string
+	if h.groups > 0 {
+		parts = append(parts, plural(h.groups, "group")+", "+plural(h.partitions, "partition"))
 	}
-	return plural(h.groups, "group") + ", " + plural(h.partitions, "partition")
+	if h.dead > 0 {
+		parts = append(parts, plural(h.dead, "dead-letter queue"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// worthALook tells whether a group is not ok. Share and streams groups are
+// listed, and their verdict says no more than that.
+func worthALook(g alerts.GroupView) bool {
+	return g.Verdict != alerts.OK && (g.Verdict != alerts.Unknown || g.Protocol != sources.Share && g.Protocol != sources.Streams)
 }
 
 // pages tells whether an open incident pages for a group.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -39,7 +40,6 @@ type source struct {
 	kind  string
 	check func(context.Context) []sources.Checked
 	rules review.Rules
-	names *queueNames
 }
 
 // buildSources makes the adapters. None connects: what is wrong with a source
@@ -63,26 +63,31 @@ func closeSources(list []source) {
 }
 
 func (s sourceConfig) build() (source, error) {
-	names := &queueNames{}
 	if s.Kafka != nil {
-		k := s.Kafka.source(s.Name)
-		built, err := kafka.New(k)
-		return source{
-			adapter: built, kafka: built, every: collectKafkaEvery, names: names, kind: counted("Kafka", len(k.Brokers), "broker"),
-			check: func(ctx context.Context) []sources.Checked { return checked(built.Check(ctx)) },
-			rules: review.Rules{Routes: k.Routes, To: s.Kafka.RedriveTo.or([]string{"*"}, nil), DropHeaders: s.Kafka.DropHeaders},
-		}, err
+		return s.Kafka.build(s.Name)
 	}
-	q := s.SQS.source(s.Name)
-	q.Recogniser = convention.New(mappings(s.SQS.Mappings), names.all)
-	built, err := sqs.New(q)
-	every := q.ScanEvery
-	if every == 0 {
-		every = sqs.DefaultScanEvery
-	}
+	return s.SQS.build(s.Name)
+}
+
+func (k *kafkaConfig) build(name string) (source, error) {
+	c := k.source(name)
+	built, err := kafka.New(c)
 	return source{
-		adapter: built, every: every, names: names, kind: "SQS, " + q.Region, check: built.Check,
-		rules: review.Rules{Routes: q.Routes, To: sources.Patterns{Include: []string{"*"}}},
+		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
+		check: func(ctx context.Context) []sources.Checked { return checked(built.Check(ctx)) },
+		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}, nil), DropHeaders: k.DropHeaders},
+	}, err
+}
+
+func (q *sqsConfig) build(name string) (source, error) {
+	names := &queueNames{}
+	c := q.source(name)
+	c.Recogniser = convention.New(mappings(q.Mappings), names.all)
+	built, err := sqs.New(c)
+	return source{
+		adapter: namedSQS{built, names}, every: cmp.Or(c.ScanEvery, sqs.DefaultScanEvery), kind: "SQS, " + c.Region,
+		check: func(ctx context.Context) []sources.Checked { return built.Check(ctx) },
+		rules: review.Rules{Routes: c.Routes, To: sources.Patterns{Include: []string{"*"}}},
 	}, err
 }
 
@@ -93,10 +98,16 @@ func counted(what string, n int, noun string) string {
 	return fmt.Sprintf("%s, %d %s", what, n, noun)
 }
 
-// Queues reads the queues and remembers their names for the conventions' name
-// rules.
-func (s source) Queues(ctx context.Context) ([]sources.Queue, error) {
-	queues, err := s.adapter.Queues(ctx)
+// namedSQS is an SQS source that remembers the names of its queues for the
+// conventions' name rules.
+type namedSQS struct {
+	*sqs.Source
+	names *queueNames
+}
+
+// Queues reads the queues.
+func (s namedSQS) Queues(ctx context.Context) ([]sources.Queue, error) {
+	queues, err := s.Source.Queues(ctx)
 	if err == nil {
 		s.names.set(queues)
 	}
@@ -179,7 +190,7 @@ func watched(list []source) (out []alerts.Watched) {
 
 func feeds(list []source) (out []review.Feed) {
 	for _, s := range list {
-		out = append(out, review.Feed{Reader: s, Every: s.every})
+		out = append(out, review.Feed{Reader: s.adapter, Every: s.every})
 	}
 	return out
 }
@@ -189,7 +200,7 @@ func feeds(list []source) (out []review.Feed) {
 func senders(list []source) map[string]review.Sender {
 	out := map[string]review.Sender{}
 	for _, s := range list {
-		out[s.Name()] = s
+		out[s.Name()] = s.adapter
 	}
 	return out
 }
@@ -197,9 +208,9 @@ func senders(list []source) map[string]review.Sender {
 func outlets(list []source) map[string]review.Outlet {
 	out := map[string]review.Outlet{}
 	for _, s := range list {
-		outlet := review.Outlet{Sender: s, Rules: s.rules}
+		outlet := review.Outlet{Sender: s.adapter, Rules: s.rules}
 		if s.kafka != nil { // nobody can tell who reads an SQS queue
-			outlet.Receivers = s
+			outlet.Receivers = s.adapter
 		}
 		out[s.Name()] = outlet
 	}
