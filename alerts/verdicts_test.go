@@ -181,6 +181,12 @@ func TestVerdicts(t *testing.T) {
 			[]int{360},
 		},
 		{
+			"never committed, and its first owner comes late: he has his whole time",
+			model{until: 1200, lines: []modelLine{{owner: func(t int) string { return []string{"", "m1"}[min(1, t/300)] }, pos: from(510, fixed(-1), busy)}, moving}},
+			[]want{{270, 0, Unknown, ""}, {480, 0, OK, NoScope}, {1200, 0, OK, NoScope}},
+			nil,
+		},
+		{
 			"a topic that nobody in the group reads any more",
 			model{until: 900, lines: []modelLine{{topic: "B", pos: stuck(busy, 300, never), owner: func(t int) string { return []string{"m1", ""}[min(1, t/300)] }}, moving}},
 			[]want{{270, 0, OK, NoScope}, {330, 0, Orphaned, TopicScope}, {900, 0, Orphaned, TopicScope}},
@@ -250,6 +256,17 @@ func TestVerdicts(t *testing.T) {
 			}}, moving}},
 			[]want{{560, 0, HeadOfLineStall, PartitionScope}, {1790, 0, HeadOfLineStall, PartitionScope}},
 			[]int{560},
+		},
+		{
+			"so is one that is slower than stall_after",
+			model{until: 7200, poll: 60, lines: []modelLine{{end: at(1.0 / 60), pos: func(t int) int64 {
+				if t <= 1800 {
+					return int64(t / 60)
+				}
+				return 20 + int64(min(10, t/60%15))
+			}}, moving}},
+			[]want{{7200, 0, HeadOfLineStall, PartitionScope}},
+			[]int{2640},
 		},
 		{
 			"falling behind",
