@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -136,7 +139,11 @@ func loadConfig(path string, getenv func(string) (string, bool)) (config, mistak
 	if err != nil {
 		return c, mistakes{fmt.Errorf("read the configuration: %w", err)}
 	}
-	wrong := decode(text, getenv, &c)
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return c, mistakes{errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
+	}
+	wrong := decode(&root, getenv, &c)
 	return c, append(wrong, c.validate(wrong)...)
 }
 

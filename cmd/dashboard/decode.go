@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -39,12 +38,8 @@ type laterKey struct{}
 // span is a length of time that may be given in days: "30d".
 type span time.Duration
 
-func decode(text []byte, getenv func(string) (string, bool), into any) mistakes {
-	var root yaml.Node
+func decode(root *yaml.Node, getenv func(string) (string, bool), into any) mistakes {
 	d := &decoder{getenv: getenv}
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return mistakes{errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
-	}
 	if len(root.Content) == 0 {
 		return nil
 	}
