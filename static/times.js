@@ -31,7 +31,13 @@
     const m = Math.abs(minutes);
     return `${minutes < 0 ? "-" : "+"}${two(Math.floor(m / 60))}:${two(m % 60)}`;
   };
+  // Where the browser is in the configured zone, the server's name for it is
+  // better than what browsers call zones of other languages (IST, not GMT+5:30).
+  const server = (() => {
+    try { return new Intl.DateTimeFormat("en", { timeZone: root.dataset.zone }).resolvedOptions().timeZone; } catch { return ""; }
+  })();
   const zoneName = (ms) => {
+    if (server === zone && local(ms).offset === local(now()).offset) return root.dataset.zoneShort;
     const name = named.formatToParts(ms).find((x) => x.type === "timeZoneName")?.value ?? "";
     return /^(GMT|UTC)?[+\-\u2212]|^$|^GMT./.test(name) ? `UTC${offsetText(local(ms).offset)}` : name;
   };

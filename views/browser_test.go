@@ -8,19 +8,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/unwedge/unwedge/sources/sourcetest"
 	"github.com/unwedge/unwedge/static"
+	vt "github.com/unwedge/unwedge/views/viewstest"
 )
 
 // policy is the Content-Security-Policy of every page (contract.md): what the
@@ -97,95 +95,16 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// browser is a headless Chromium in the zone and with the language of somebody
-// in particular.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		sourcetest.Missing(t, "Chromium", "no chromium in PATH (Debian: apt-get install chromium)")
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"))
-	allocated, stop := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, quit := chromedp.NewContext(allocated)
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	t.Cleanup(func() { cancel(); quit(); stop() })
-	sourcetest.Report(t, "Chromium", "ran")
-	return ctx
-}
-
-func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
-	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func js[T any](t *testing.T, ctx context.Context, script string) T {
-	t.Helper()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%s: %v", script, err)
-	}
-	return v
-}
-
-func scheme(name string) chromedp.Action[chromedp.Void] {
-	return send(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
-}
-
-// send is a command of the protocol as a step.
-func send[P any](c cdp.Command[P, cdp.Empty], params P) chromedp.Action[chromedp.Void] {
-	return func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
-		_, err = cdp.Call(ctx, t, c, params)
-		return v, err
-	}
-}
-
-func inZone(name string) chromedp.Action[chromedp.Void] {
-	return send(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name})
-}
-
-func window(width int64) chromedp.Action[chromedp.Void] { return chromedp.EmulateViewport(width, 900) }
-
-// finding is what axe says of a page.
-type finding struct {
-	ID    string
-	Help  string
-	Nodes []struct{ HTML, FailureSummary string }
-}
-
 func TestAxeFindsNothing(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	axe, err := os.ReadFile(os.Getenv("UNWEDGE_AXE"))
-	if err != nil {
-		sourcetest.Missing(t, "axe-core", "UNWEDGE_AXE names no axe.min.js (npm install axe-core@4.14.1)")
-	}
-	sourcetest.Report(t, "axe-core", "ran")
+	ctx, s, axe := vt.Browser(t), newSite(t), vt.Axe(t)
 	for _, look := range []struct {
 		width int64
 		theme string
 	}{{1440, "light"}, {1440, "dark"}, {390, "dark"}} {
 		for _, f := range fixtures() {
 			t.Run(fmt.Sprintf("%s %s %d", f.name, look.theme, look.width), func(t *testing.T) {
-				do(t, ctx, window(look.width), scheme(look.theme), chromedp.Navigate(s.URL+"/"+f.name), chromedp.WaitReady("#main"))
-				js[chromedp.Void](t, ctx, string(axe))
-				said := js[string](t, ctx, `axe.run().then(r => JSON.stringify({passes: r.passes.length, violations: r.violations}))`)
-				var found struct {
-					Passes     int
-					Violations []finding
-				}
-				if err := json.Unmarshal([]byte(said), &found); err != nil || found.Passes < 10 {
-					t.Fatalf("axe passed %d rules: %v", found.Passes, err)
-				}
-				for _, x := range found.Violations {
-					t.Errorf("%s: %s: %d times, first %.300s %.400s", x.ID, x.Help, len(x.Nodes), x.Nodes[0].HTML, x.Nodes[0].FailureSummary)
-				}
-				if wide := js[int](t, ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
-					t.Errorf("the page is %d px wider than the window", wide)
-				}
+				vt.Do(t, ctx, vt.Window(look.width), vt.Scheme(look.theme), vt.Open(s.URL+"/"+f.name))
+				vt.Accessible(t, ctx, axe)
 			})
 		}
 	}
@@ -198,62 +117,54 @@ func TestScreenshots(t *testing.T) {
 	if dir == "" {
 		t.Skip("UNWEDGE_SHOTS names no directory")
 	}
-	ctx, s := browser(t), newSite(t)
+	ctx, s := vt.Browser(t), newSite(t)
 	for _, f := range fixtures() {
 		for _, shot := range []struct {
 			name, theme string
 			width       int64
 		}{{"light", "light", 1440}, {"dark", "dark", 1440}, {"phone", "dark", 390}} {
-			do(t, ctx, inZone("Asia/Kolkata"), window(shot.width), scheme(shot.theme), chromedp.Navigate(s.URL+"/"+f.name), chromedp.WaitReady("#main"))
-			png, err := chromedp.Run(ctx, chromedp.FullScreenshot(90))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, f.name+"-"+shot.name+".png"), png, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			vt.Do(t, ctx, vt.InZone("Asia/Kolkata"), vt.Window(shot.width), vt.Scheme(shot.theme), vt.Open(s.URL+"/"+f.name))
+			vt.Shot(t, ctx, filepath.Join(dir, f.name+"-"+shot.name+".png"))
 		}
 	}
 }
 
 func TestC96MidnightIsQuarterPastZero(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
+	ctx, s := vt.Browser(t), newSite(t)
 	p := letterPage()
 	p.WrittenAt = time.UnixMilli(1672647300792)
 	s.put("/letter", render(t, p))
-	do(t, ctx, inZone("America/Los_Angeles"), chromedp.Navigate(s.URL+"/letter"), chromedp.WaitReady("#main"))
-	got := js[string](t, ctx, `document.querySelector('time[datetime="2023-01-02T08:15:00.792Z"]').textContent`)
+	vt.Do(t, ctx, vt.InZone("America/Los_Angeles"), vt.Open(s.URL+"/letter"))
+	got := vt.JS[string](t, ctx, `document.querySelector('time[datetime="2023-01-02T08:15:00.792Z"]').textContent`)
 	if got != "2023-01-02 00:15:00.792 -08:00" {
 		t.Errorf("in Los Angeles it is %q", got)
 	}
-	if title := js[string](t, ctx, `document.querySelector('time[datetime="2023-01-02T08:15:00.792Z"]').title`); !strings.Contains(title, "08:15:00.792Z") {
+	if title := vt.JS[string](t, ctx, `document.querySelector('time[datetime="2023-01-02T08:15:00.792Z"]').title`); !strings.Contains(title, "08:15:00.792Z") {
 		t.Errorf("on hover: %q", title)
 	}
 }
 
 func TestC97TimesAreInTheZoneOfTheBrowser(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, inZone("Europe/Paris"), chromedp.Navigate(s.URL+"/incidents"), chromedp.WaitReady("#main"))
-	if got := js[string](t, ctx, `document.querySelector('td[data-label=Opened] time').textContent`); got != "Wed 9 Sep 23:16" && got != "23:16" {
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.InZone("Europe/Paris"), vt.Open(s.URL+"/incidents"))
+	if got := vt.JS[string](t, ctx, `document.querySelector('td[data-label=Opened] time').textContent`); got != "Wed 9 Sep 23:16" && got != "23:16" {
 		t.Errorf("opened at %q in Paris", got)
 	}
-	for _, label := range strings.Split(js[string](t, ctx, `[...document.querySelectorAll('[data-zone-label]')].map(e => e.textContent).join()`), ",") {
+	for _, label := range strings.Split(vt.JS[string](t, ctx, `[...document.querySelectorAll('[data-zone-label]')].map(e => e.textContent).join()`), ",") {
 		if label != "UTC+02:00" && label != "CEST" {
 			t.Errorf("the head of the table says %q", label)
 		}
 	}
-	if got := js[string](t, ctx, `document.querySelector('[data-zone-long]').textContent`); !strings.Contains(got, "UTC+02:00") {
+	if got := vt.JS[string](t, ctx, `document.querySelector('[data-zone-long]').textContent`); !strings.Contains(got, "UTC+02:00") {
 		t.Errorf("the foot says %q", got)
 	}
 }
 
 func TestWithoutScriptThePageSaysEverything(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(s.URL+"/cause"), chromedp.WaitReady("#main"))
-	do(t, ctx, chromedp.Click(`input[value="l-0"]`), chromedp.Click(`input[value="l-2"]`))
-	if _, err := chromedp.RunResponse(ctx, chromedp.Click(`.actions .button-main`)); err != nil {
-		t.Fatal(err)
-	}
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.Send(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), vt.Open(s.URL+"/cause"))
+	vt.Do(t, ctx, chromedp.Click(`input[value="l-0"]`), chromedp.Click(`input[value="l-2"]`))
+	vt.Submit(t, ctx, chromedp.Click(`.actions .button-main`))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if got := strings.Join(s.posts, " "); got != "/redrives/plans?letter=l-0&letter=l-2" {
@@ -262,26 +173,24 @@ func TestWithoutScriptThePageSaysEverything(t *testing.T) {
 }
 
 func TestIconsLoadUnderThePolicy(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, chromedp.Navigate(s.URL+"/now"), chromedp.WaitReady("#main"))
-	if got := js[float64](t, ctx, `document.querySelector('.wordmark use').getBBox().width`); got == 0 {
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.Open(s.URL+"/now"))
+	if got := vt.JS[float64](t, ctx, `document.querySelector('.wordmark use').getBBox().width`); got == 0 {
 		t.Error("the mark is not drawn: the sprite was not loaded")
 	}
 }
 
 func TestTheKeyboardWalksSelectsAndRedrives(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, chromedp.Navigate(s.URL+"/review"), chromedp.WaitReady("#main"))
-	do(t, ctx, chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"))
-	if got := js[string](t, ctx, `document.querySelector('[data-tally]').textContent`); got != ", 27 letters" {
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.Open(s.URL+"/review"))
+	vt.Do(t, ctx, chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"))
+	if got := vt.JS[string](t, ctx, `document.querySelector('[data-tally]').textContent`); got != ", 27 letters" {
 		t.Errorf("two causes selected by key are %q", got)
 	}
-	if !js[bool](t, ctx, `document.querySelector('[data-all]').indeterminate`) {
+	if !vt.JS[bool](t, ctx, `document.querySelector('[data-all]').indeterminate`) {
 		t.Error("the box for all does not say that some are selected")
 	}
-	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent("r")); err != nil {
-		t.Fatal(err)
-	}
+	vt.Submit(t, ctx, chromedp.KeyEvent("r"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if got := strings.Join(s.posts, " "); got != "/redrives/plans?cause=c-61&cause=c-58" {
@@ -292,9 +201,9 @@ func TestTheKeyboardWalksSelectsAndRedrives(t *testing.T) {
 // TestLiveUpdatesKeepWhatTheReaderDid: selection, focus and open details stay,
 // numbers change, new rows are told of and not pushed in (C101).
 func TestLiveUpdatesKeepWhatTheReaderDid(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, chromedp.Navigate(s.URL+"/review"), chromedp.WaitReady("#main"), chromedp.Click(`input[value="c-58"]`), chromedp.KeyEvent("j"))
-	focus := js[string](t, ctx, `document.activeElement.textContent`)
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.Open(s.URL+"/review"), chromedp.Click(`input[value="c-58"]`), chromedp.KeyEvent("j"))
+	focus := vt.JS[string](t, ctx, `document.activeElement.textContent`)
 	p := reviewPage()
 	fresh := p.Causes[0]
 	fresh.ID, fresh.Title = "c-99", "Something new"
@@ -312,22 +221,22 @@ func TestLiveUpdatesKeepWhatTheReaderDid(t *testing.T) {
 		"the badge":       `document.querySelector('#rail').textContent.includes("38")`,
 		"the focused row": `document.activeElement.textContent === ` + quoted(focus),
 	} {
-		if !js[bool](t, ctx, script) {
-			t.Errorf("after an update: %s is not as it should be: %s", what, js[string](t, ctx, `document.querySelector('form.queue').innerText`))
+		if !vt.JS[bool](t, ctx, script) {
+			t.Errorf("after an update: %s is not as it should be: %s", what, vt.JS[string](t, ctx, `document.querySelector('form.queue').innerText`))
 		}
 	}
 }
 
 func TestOpenDetailsAndTabsStayThroughAnUpdate(t *testing.T) {
-	ctx, s := browser(t), newSite(t)
-	do(t, ctx, chromedp.Navigate(s.URL+"/lag"), chromedp.WaitReady("#main"), chromedp.Click(`[data-key="payments/nightly-recon"] summary`))
+	ctx, s := vt.Browser(t), newSite(t)
+	vt.Do(t, ctx, vt.Open(s.URL+"/lag"), chromedp.Click(`[data-key="payments/nightly-recon"] summary`))
 	p := lagPage()
 	p.Groups[1].Lag = 90_000
 	p.Groups[0], p.Groups[1] = p.Groups[1], p.Groups[0] // sorted anew
 	s.put("/lag", render(t, p))
 	s.events <- "lag"
 	waitFor(t, ctx, `document.querySelector('[data-key="payments/nightly-recon"]').textContent.includes("90,000")`)
-	if got := js[string](t, ctx, `[...document.querySelectorAll('.group[open]')].map(e => e.dataset.key).join()`); got != "payments/nightly-recon,payments/payment-retry-consumer-group" {
+	if got := vt.JS[string](t, ctx, `[...document.querySelectorAll('.group[open]')].map(e => e.dataset.key).join()`); got != "payments/nightly-recon,payments/payment-retry-consumer-group" {
 		t.Errorf("open after an update: %s", got)
 	}
 }
@@ -335,7 +244,7 @@ func TestOpenDetailsAndTabsStayThroughAnUpdate(t *testing.T) {
 // waitFor waits until something is so on the page.
 func waitFor(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
-	js[bool](t, ctx, `new Promise((done, fail) => {
+	vt.JS[bool](t, ctx, `new Promise((done, fail) => {
 		const look = () => { if (`+script+`) { done(true); watch.disconnect(); } };
 		const watch = new MutationObserver(look);
 		watch.observe(document, {subtree: true, childList: true, characterData: true, attributes: true});

@@ -219,6 +219,14 @@ func (c Counts) ledger() []stateCount {
 	}
 }
 
+// legend is the states to show: those that every redrive has, and the others
+// while letters are in them.
+func (c Counts) legend() []stateCount {
+	return slices.DeleteFunc(c.ledger(), func(s stateCount) bool {
+		return s.count == 0 && slices.Contains([]string{"sent", "sending", "cancelled"}, s.state)
+	})
+}
+
 type stateCount struct {
 	state string
 	count int

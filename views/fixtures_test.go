@@ -166,7 +166,7 @@ func nowClear() NowPage {
 func nowLost() NowPage {
 	p := nowPage()
 	p.Frame = downFrame(NowSection, "ledger cannot be read")
-	p.Incidents = nil
+	p.Incidents, p.Holds = nil, sourceRows(p.Frame.Now)
 	p.Lost = []LostSource{{"ledger", "Kafka, 3 brokers", ist(12, 16, 16, 5), "ledger-kafka-1:9092: connection refused\nledger-kafka-2:9092: no answer in 10 s", 8, 86, 15 * time.Second}}
 	p.Holds[1].State, p.Holds[1].Error = "down", "connection refused"
 	return p

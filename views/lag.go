@@ -157,6 +157,7 @@ func (g GroupRow) cells() []Cell {
 	return cells
 }
 
+// short names a line within its group.
 func (l LineRow) short(several bool) string {
 	n := l.Named
 	if n == "" {
@@ -168,9 +169,18 @@ func (l LineRow) short(several bool) string {
 	return n
 }
 
-// label names a line within its group: the topic always stands in it, for it
-// is what the reader looks for.
-func (l LineRow) label() string { return l.short(l.Topic != "") }
+// behindSays is how old the oldest unread record is: where nothing waits there
+// is none, which is not the same as not known.
+func (l LineRow) behindSays() string { return behind(l.Lag, l.Behind) }
+
+func (g GroupRow) behindSays() string { return behind(g.Lag, g.Behind) }
+
+func behind(lag int64, d time.Duration) string {
+	if lag == 0 && d < 0 {
+		return "–"
+	}
+	return span(d)
+}
 
 // verdict of a line: one that could not be read is unknown, whatever it was.
 func (l LineRow) verdict() string {

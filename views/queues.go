@@ -96,6 +96,9 @@ func (q QueueRow) countSays() string {
 // openSays is how many letters wait to be decided. A queue that was never read
 // has none that we know of, which is not 0.
 func (q QueueRow) openSays() string {
+	if q.Kind == "retry" || q.Kind == "work" {
+		return "–"
+	}
 	if q.ScannedAt.IsZero() && q.Open == 0 {
 		return "unknown"
 	}

@@ -183,7 +183,7 @@ func (p QueuesPage) findings() templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = words(name(x.Queue), " ", x.Source).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = words(x.Source, " · ", name(x.Queue)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

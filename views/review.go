@@ -86,6 +86,9 @@ func (p ReviewPage) everywhere() templ.SafeURL {
 	return p.URL("/review?" + url.Values{"q": {p.Query}, "status": {"all"}}.Encode())
 }
 
+// found tells whether a search found letters: they come first then.
+func (p ReviewPage) found() bool { return p.Found != nil && len(p.Found.Rows) > 0 }
+
 func (p ReviewPage) filtered() bool {
 	for _, list := range [][]Option{p.Sources, p.Queues, p.Status} {
 		for _, o := range list {
