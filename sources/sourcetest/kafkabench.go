@@ -174,23 +174,23 @@ func (k *kafkaTest) cut(topic string, partition int32, before int64) {
 	k.must(err)
 }
 
-// transaction writes n records in one transaction and ends it: nil leaves it
-// open until the test ends.
-func (k *kafkaTest) transaction(topic string, partition int32, n int, end *kgo.TransactionEndTry) {
+// transaction writes n records to the first partition in one transaction and
+// ends it; nil leaves it open until the test ends.
+func (k *kafkaTest) transaction(topic string, n int, end *kgo.TransactionEndTry) {
 	k.Helper()
 	before, err := k.admin.ListEndOffsets(k.Context(), topic)
 	k.must(err)
 	client := k.connect(kgo.TransactionalID(fmt.Sprintf("%s%d", k.prefix, time.Now().UnixNano())), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	k.must(client.BeginTransaction())
 	for i := range n {
-		k.must(client.ProduceSync(k.Context(), &kgo.Record{Topic: topic, Partition: partition, Value: fmt.Appendf(nil, "in transaction %d", i)}).FirstErr())
+		k.must(client.ProduceSync(k.Context(), &kgo.Record{Topic: topic, Value: fmt.Appendf(nil, "in transaction %d", i)}).FirstErr())
 	}
 	if end != nil {
 		k.must(client.EndTransaction(k.Context(), *end))
 		k.until("the marker is written", func() error {
 			stable, err := k.admin.ListCommittedOffsets(k.Context(), topic)
-			was, _ := before.Lookup(topic, partition)
-			is, _ := stable.Lookup(topic, partition)
+			was, _ := before.Lookup(topic, 0)
+			is, _ := stable.Lookup(topic, 0)
 			if err == nil && is.Offset <= was.Offset+int64(n) {
 				err = fmt.Errorf("the stable end is %d", is.Offset)
 			}

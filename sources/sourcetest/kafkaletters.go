@@ -69,10 +69,10 @@ func testLettersAreExact(k *kafkaTest) {
 
 func testLettersOfTransactions(k *kafkaTest) {
 	topic := k.topic("orders.dlq", 1, nil)
-	k.transaction(topic, 0, 3, &tryAbort)
-	k.transaction(topic, 0, 2, &tryCommit)
+	k.transaction(topic, 3, &tryAbort)
+	k.transaction(topic, 2, &tryCommit)
 	k.fill(topic, 0, 1)
-	k.transaction(topic, 0, 2, nil)
+	k.transaction(topic, 2, nil)
 	s := k.source()
 	k.until("the markers are written", func() error {
 		got, b := k.all(s, topic, nil, 100)

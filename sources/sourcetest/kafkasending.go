@@ -9,8 +9,9 @@ import (
 	"github.com/unwedge/unwedge/sources/kafka"
 )
 
-// parcel is a letter for a partition of a topic.
-func parcel(item, topic string, partition int32, body string) sources.Parcel {
+// parcel is a letter for the first partition of a topic.
+func parcel(item, topic, body string) sources.Parcel {
+	var partition int32
 	return sources.Parcel{Item: item, Target: sources.Target{Queue: topic, Partition: &partition}, Key: []byte("k"), Body: []byte(body)}
 }
 
@@ -91,12 +92,12 @@ func testSentBytes(k *kafkaTest) {
 func testSentTwice(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	s := k.source()
-	first := k.pack(s, parcel("1", topic, 0, "a"), parcel("2", topic, 0, "b"))[0]
+	first := k.pack(s, parcel("1", topic, "a"), parcel("2", topic, "b"))[0]
 	k.ship(s, first, 0)
 	k.ship(s, first, 0)
 	k.ship(k.source(), first, 0) // after a restart of ours
 	for i := range 8 {           // more batches than a broker remembers of one producer
-		k.ship(s, k.pack(s, parcel("x", topic, 0, fmt.Sprint(i)))[0], int64(2+i))
+		k.ship(s, k.pack(s, parcel("x", topic, fmt.Sprint(i)))[0], int64(2+i))
 	}
 	k.ship(s, first, 0)
 	k.wantRecords(s, topic, "a", "b", "0", "1", "2", "3", "4", "5", "6", "7")
@@ -107,10 +108,10 @@ func testSentTwice(k *kafkaTest) {
 func testUnsentShipment(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	s := k.source()
-	k.ship(s, k.pack(s, parcel("0", topic, 0, "0"))[0], 0)
-	_ = k.pack(s, parcel("1", topic, 0, "never sent"))
-	late := k.pack(s, parcel("2", topic, 0, "late"))[0]
-	k.ship(s, k.pack(s, parcel("3", topic, 0, "3"))[0], 1)
+	k.ship(s, k.pack(s, parcel("0", topic, "0"))[0], 0)
+	_ = k.pack(s, parcel("1", topic, "never sent"))
+	late := k.pack(s, parcel("2", topic, "late"))[0]
+	k.ship(s, k.pack(s, parcel("3", topic, "3"))[0], 1)
 	k.ship(s, late, 2)
 	k.ship(s, late, 2)
 	k.wantRecords(s, topic, "0", "3", "late")
@@ -122,12 +123,12 @@ func testForgottenBatch(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	s := k.source()
 	k.fill(topic, 0, 3)
-	first := k.pack(s, parcel("a", topic, 0, "a"), parcel("b", topic, 0, "b"))[0]
+	first := k.pack(s, parcel("a", topic, "a"), parcel("b", topic, "b"))[0]
 	k.ship(s, first, 3)
 	k.fill(topic, 0, 20)
 	first.RepeatUntil = first.RepeatUntil.AddDate(-1, 0, 0) // too old to be sent again
 	k.ship(s, first, 3)
-	never := k.pack(s, parcel("c", topic, 0, "c"))[0]
+	never := k.pack(s, parcel("c", topic, "c"))[0]
 	never.RepeatUntil = first.RepeatUntil
 	receipts, err := s.Ship(k.Context(), never)
 	if err != nil || len(receipts) != 1 || receipts[0].Err == nil || errors.Is(receipts[0].Err, sources.ErrAmbiguous) {
@@ -143,9 +144,9 @@ func testForgottenBatch(k *kafkaTest) {
 func testCompactedTarget(k *kafkaTest) {
 	topic := k.topic("orders", 1, map[string]string{"cleanup.policy": "compact"})
 	s := k.source()
-	null := parcel("null", topic, 0, "x")
+	null := parcel("null", topic, "x")
 	null.Key = nil
-	shipments, refused, err := s.Pack(k.Context(), []sources.Parcel{parcel("a", topic, 0, "a"), null, parcel("b", topic, 0, "b")})
+	shipments, refused, err := s.Pack(k.Context(), []sources.Parcel{parcel("a", topic, "a"), null, parcel("b", topic, "b")})
 	k.must(err)
 	if len(shipments) != 1 || len(shipments[0].Items) != 2 || refused["null"] == nil || !strings.Contains(refused["null"].Error(), "a key is needed") {
 		k.Fatalf("%+v, %v", shipments, refused)
@@ -159,10 +160,10 @@ func testCompactedTarget(k *kafkaTest) {
 func testTooLarge(k *kafkaTest) {
 	topic := k.topic("orders", 1, map[string]string{"max.message.bytes": "2000"})
 	s := k.source()
-	large := parcel("large", topic, 0, strings.Repeat("x", 3000))
+	large := parcel("large", topic, strings.Repeat("x", 3000))
 	var parcels []sources.Parcel
 	for i := range 10 {
-		parcels = append(parcels, parcel(fmt.Sprint(i), topic, 0, strings.Repeat("y", 500)))
+		parcels = append(parcels, parcel(fmt.Sprint(i), topic, strings.Repeat("y", 500)))
 	}
 	shipments, refused, err := s.Pack(k.Context(), append(parcels, large))
 	k.must(err)
@@ -187,7 +188,7 @@ func testTargetMadeAgain(k *kafkaTest) {
 	s := k.source()
 	target, _, err := s.Aim(k.Context(), topic, sources.DeadLetter{Key: []byte("k")})
 	k.must(err)
-	shipment := k.pack(s, parcel("a", topic, 0, "a"))[0]
+	shipment := k.pack(s, parcel("a", topic, "a"))[0]
 	k.deleteTopic(topic)
 	k.topic("orders", 1, nil)
 	k.until("the shipment is refused", func() error {
@@ -200,7 +201,7 @@ func testTargetMadeAgain(k *kafkaTest) {
 		}
 		return nil
 	})
-	planned := parcel("b", topic, 0, "b")
+	planned := parcel("b", topic, "b")
 	planned.Target = target
 	k.until("a parcel of the old plan is refused", func() error {
 		if _, refused, err := s.Pack(k.Context(), []sources.Parcel{planned}); err != nil || refused["b"] == nil {

@@ -186,7 +186,7 @@ func (k *kafkaTest) head(s *kafka.Source, topic string, position int64) sources.
 
 func testMarkers(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
-	k.transaction(topic, 0, 10, &tryCommit)
+	k.transaction(topic, 10, &tryCommit)
 	s := k.source()
 	k.until("the marker is written", func() error {
 		if h := k.head(s, topic, 10); h.Head != sources.HeadNone {
@@ -209,7 +209,7 @@ func testMarkers(k *kafkaTest) {
 func testAbortedTail(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	k.fill(topic, 0, 3)
-	k.transaction(topic, 0, 5, &tryAbort)
+	k.transaction(topic, 5, &tryAbort)
 	s := k.source()
 	k.until("the aborted tail is no head", func() error {
 		if h := k.head(s, topic, 3); h.Head != sources.HeadNone {
@@ -226,7 +226,7 @@ func testAbortedTail(k *kafkaTest) {
 func testOpenTransaction(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	k.fill(topic, 0, 3)
-	k.transaction(topic, 0, 2, nil)
+	k.transaction(topic, 2, nil)
 	k.fill(topic, 0, 4)
 	s := k.source()
 	if h := k.head(s, topic, 3); h.Head != sources.HeadNone {
@@ -389,8 +389,8 @@ func testAskingCreatesNoTopic(k *kafkaTest) {
 func testRecords(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	k.fill(topic, 0, 10)
-	k.transaction(topic, 0, 5, &tryAbort) // 10 to 15
-	k.fill(topic, 0, 10)                  // 16 to 25
+	k.transaction(topic, 5, &tryAbort) // 10 to 15
+	k.fill(topic, 0, 10)               // 16 to 25
 	k.cut(topic, 0, 2)
 	s := k.source()
 	var got []sources.Record

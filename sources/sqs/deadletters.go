@@ -81,9 +81,7 @@ func rest(ctx context.Context, text []byte, c cursor, now time.Time) sources.Bat
 
 // begin writes down that a sweep begins. Nothing is received yet.
 func (l *line) begin(ctx context.Context, c cursor, now time.Time) sources.Batch {
-	if l.sweep != nil { // it was broken off
-		l.release(ctx)
-	}
+	l.release(ctx) // of a sweep that was broken off, and of a redrive: else this one does not see it
 	hide := hideSeconds(l.f.counts.all())
 	next := cursor{Run: l.s.run, Sweep: c.Sweep + 1, Step: 1, At: now, Hide: hide, Note: c.Note, Lost: c.Lost}
 	switch {
