@@ -38,14 +38,11 @@ func (s *Store) letters(ctx context.Context, f review.Filter, limit int, cursor 
 		return review.Letters{}, err
 	}
 	var page review.Letters
-	if page.Total, err = c.total(ctx, tx); err != nil {
-		return page, err
-	}
-	query, args := c.page(after, limit+1)
-	keys, err := listKeys(ctx, tx, query, args)
+	keys, total, err := c.keys(ctx, tx, after, limit+1)
 	if err != nil {
 		return page, err
 	}
+	page.Total = total
 	if len(keys) > limit {
 		keys = keys[:limit]
 		page.Next = makeCursor("letters", keys[limit-1].at, keys[limit-1].number)
@@ -60,6 +57,45 @@ func (s *Store) letters(ctx context.Context, f review.Filter, limit int, cursor 
 
 // letterKey is where a letter stands in lists.
 type letterKey struct{ at, number int64 }
+
+// keys are those of one page, and how many letters the whole list has.
+func (c choice) keys(ctx context.Context, q querier, after []int64, limit int) ([]letterKey, int64, error) {
+	if c.text != "" {
+		return c.foundKeys(ctx, q, after, limit)
+	}
+	total, err := c.total(ctx, q)
+	if err != nil || total == 0 {
+		return nil, 0, err
+	}
+	query, args := c.page(after, limit)
+	keys, err := listKeys(ctx, q, query, args)
+	return keys, total, err
+}
+
+// foundKeys looks for a text once, for the total and for the page.
+func (c choice) foundKeys(ctx context.Context, q querier, after []int64, limit int) ([]letterKey, int64, error) {
+	in, args := c.whereLetters()
+	older := "1 = 1"
+	if after != nil {
+		older, args = "(listed_at, number) < (?, ?)", append(args, after[0], after[1])
+	}
+	var keys []letterKey
+	var total int64
+	err := each(ctx, q, func(r *sql.Rows) error {
+		var k letterKey
+		var at, number *int64
+		err := r.Scan(&total, &at, &number)
+		if number != nil {
+			k.at, k.number = *at, *number
+			keys = append(keys, k)
+		}
+		return err
+	}, `WITH found AS MATERIALIZED (SELECT listed_at, number FROM letters WHERE `+in+`)
+		SELECT whole.n, page.listed_at, page.number FROM (SELECT COUNT(*) AS n FROM found) AS whole
+		LEFT JOIN (SELECT listed_at, number FROM found WHERE `+older+` ORDER BY listed_at DESC, number DESC LIMIT ?) AS page ON 1 = 1
+		ORDER BY page.listed_at DESC, page.number DESC`, append(args, limit)...)
+	return keys, total, err
+}
 
 func listKeys(ctx context.Context, q querier, query string, args []any) ([]letterKey, error) {
 	var keys []letterKey
@@ -76,10 +112,6 @@ func listKeys(ctx context.Context, q querier, query string, args []any) ([]lette
 // that was chosen, is a range of an index in the order of the list; the page is
 // the head of all of them merged.
 func (c choice) page(after []int64, limit int) (string, []any) {
-	if c.text != "" {
-		in, args := c.whereLetters()
-		return c.stream(in, args, after, limit)
-	}
 	dimension, values := "", []int64{0}
 	switch {
 	case len(c.causes) > 0 && len(c.causes)*len(c.statuses) <= maxStreams:
