@@ -28,15 +28,6 @@ func (id topicID) String() string {
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-func parseTopicID(text string) (id topicID, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil && text != "" && len(b) != len(id) {
-		err = fmt.Errorf("%q is no topic id", text)
-	}
-	copy(id[:], b)
-	return id, err
-}
-
 // part is one partition of a topic.
 type part struct {
 	number int32

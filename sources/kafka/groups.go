@@ -110,7 +110,7 @@ func protocolOf(groupType string) sources.Protocol {
 // coordinators a group is at neither.
 func (r *reading) keepUnlisted(ctx context.Context) {
 	var orphans []string
-	for name, k := range r.s.known {
+	for name, k := range r.s.before.known {
 		if r.groups[name] != nil {
 			continue
 		}
@@ -141,7 +141,7 @@ func (r *reading) keepUnlisted(ctx context.Context) {
 var errMissing = errors.New("no broker lists it: it was deleted, or its coordinator is moving")
 
 func (r *reading) keep(name string, err error) {
-	k := r.s.known[name]
+	k := r.s.before.known[name]
 	r.groups[name] = &group{name: name, protocol: k.protocol, coordinator: k.coordinator, typed: true, err: err}
 }
 

@@ -53,7 +53,7 @@ func (r *reading) remember() {
 	for name, g := range r.groups {
 		next[name] = known{g.protocol, g.coordinator, g.missing}
 	}
-	r.s.known, r.s.memory.shares = next, r.nextShares
+	r.s.before = memory{next, r.nextShares}
 }
 
 // result reads the ends of every line and puts the groups together.
@@ -66,7 +66,7 @@ func (r *reading) result(ctx context.Context) []sources.Group {
 	}
 	hidden := r.s.hiddenTopics(ctx, r.c, lines)
 	got := r.list(ctx, lines, startEdge, endEdge, stableEdge)
-	ends := ends{c: r.c, start: got[0], end: got[1], stable: got[2], hidden: hidden, at: r.s.now(), retention: r.s.offsetsRetention(ctx, r.c, r.s.known == nil)}
+	ends := ends{c: r.c, start: got[0], end: got[1], stable: got[2], hidden: hidden, at: r.s.now(), retention: r.s.offsetsRetention(ctx, r.c, r.s.before.known == nil)}
 	out := make([]sources.Group, 0, len(r.groups))
 	for _, g := range r.groups {
 		out = append(out, g.group(r.s.cfg.Name, ends))

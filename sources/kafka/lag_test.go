@@ -41,20 +41,6 @@ func TestC18CommitsAreReadBeforeEnds(t *testing.T) {
 	}
 }
 
-// A record that is produced and committed between the two questions is in the
-// end that is read second.
-func TestC18AFastConsumerHasNoNegativeLag(t *testing.T) {
-	b := start(t)
-	topic := b.topic("orders", 1, nil)
-	b.fill(topic, 0, 10)
-	b.commit("g", topic, 0, 10)
-	b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Observe: true, Count: -1})
-	g := b.groups(b.source())["g"]
-	if l, _ := lineOf(g, topic, 0); l.Position > l.End {
-		t.Errorf("%+v", l)
-	}
-}
-
 func TestC31APartitionWithoutALeaderHidesNothing(t *testing.T) {
 	b := start(t)
 	topic := b.topic("orders", 3, nil)

@@ -24,8 +24,6 @@ const (
 	// take by default (1,048,588 bytes).
 	pieceRecords = 100
 	pieceBytes   = 512 << 10
-	// defaultMaxBytes is Kafka's default of max.message.bytes.
-	defaultMaxBytes = 1048588
 	// remembers is for how long a broker recognises a batch that it has seen
 	// (producer.id.expiration.ms, a day by default), with room to spare. It
 	// counts by the timestamps of the records, so these are those of the packing.

@@ -40,7 +40,7 @@ func (r *reading) askShares(ctx context.Context, broker int32) {
 	}
 	fresh, due := false, false
 	for _, name := range names {
-		m, there := r.s.memory.shares[name]
+		m, there := r.s.before.shares[name]
 		r.change(name, func(g *group) {
 			g.members, g.membersKnown, g.shares = m.members, true, m.shares
 			fresh = fresh || !there
@@ -62,7 +62,7 @@ func (r *reading) rememberAge(names []string, described bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		m := r.s.memory.shares[name]
+		m := r.s.before.shares[name]
 		m.described++
 		if described {
 			m.described, m.state = 0, r.groups[name].state

@@ -34,8 +34,8 @@ type Source struct {
 
 	retention atomic.Int64 // nanoseconds: offsets.retention.minutes of the cluster
 
-	lagMu sync.Mutex // one reading at a time: each builds on the last
-	memory
+	lagMu  sync.Mutex // one reading at a time: each builds on the last
+	before memory
 
 	lastMu sync.Mutex
 	last   []sources.Group // of the last reading
