@@ -169,8 +169,8 @@ func causeQueues(ctx context.Context, q querier, c choice, list []int64, causes 
 		WHERE t.letters > 0 AND `+in+` AND `+numberList("t.cause", list)+` ORDER BY q.source, q.name`, args...)
 }
 
-// causeWeeks counts the arrivals of the last four review weeks, whatever became
-// of them. The last one is the week that is under way.
+// causeWeeks counts the letters that died in the last four review weeks, as well
+// as that is known, whatever became of them. The last one is the week that is under way.
 func (s *Store) causeWeeks(ctx context.Context, q querier, _ choice, list []int64, causes map[int64]*numbered) error {
 	var begins [4]time.Time
 	begins[3] = s.weekly.Load().Last(time.Now())
@@ -188,7 +188,7 @@ func (s *Store) causeWeeks(ctx context.Context, q querier, _ choice, list []int6
 			}
 		}
 		return err
-	}, `SELECT cause, found_week, SUM(letters) FROM tallies WHERE found_week >= ? AND `+numberList("cause", list)+` GROUP BY cause, found_week`, micros(begins[0]))
+	}, `SELECT cause, died_week, SUM(letters) FROM tallies WHERE died_week >= ? AND `+numberList("cause", list)+` GROUP BY cause, died_week`, micros(begins[0]))
 }
 
 // causeFirsts finds the oldest letter of each cause and the first to expire: the

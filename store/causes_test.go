@@ -45,13 +45,13 @@ func sameTallies(t *testing.T, s *Store) {
 		must(t, each(t.Context(), s.read, func(r *sql.Rows) error {
 			var k tally
 			var a amount
-			err := r.Scan(&k.cause, &k.queue, &k.status, &k.foundWeek, &k.expiresWeek, &a.letters, &a.returned)
+			err := r.Scan(&k.cause, &k.queue, &k.status, &k.diedWeek, &k.foundWeek, &k.expiresWeek, &a.letters, &a.returned)
 			all[k] = a
 			return err
 		}, query))
 		return all
 	}
-	kept := read(`SELECT cause, queue, status, found_week, expires_week, letters, returned FROM tallies WHERE letters <> 0`)
+	kept := read(`SELECT cause, queue, status, died_week, found_week, expires_week, letters, returned FROM tallies WHERE letters <> 0`)
 	counted := read(countLetters + countBy)
 	if diff := cmp.Diff(counted, kept, cmp.AllowUnexported(tally{}, amount{})); diff != "" {
 		t.Fatalf("tallies (-counted +kept):\n%s", diff)

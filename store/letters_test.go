@@ -30,14 +30,6 @@ func letters(t testing.TB, s *Store, f review.Filter, limit int, cursor string) 
 	return page
 }
 
-func idsOf(list []review.Letter) []string {
-	var ids []string
-	for _, l := range list {
-		ids = append(ids, l.ID)
-	}
-	return ids
-}
-
 // TestEveryFieldOfALetterSurvives stores a letter with everything set.
 func TestEveryFieldOfALetterSurvives(t *testing.T) {
 	s := newStore(t)

@@ -205,7 +205,7 @@ func (t *taking) count(ctx context.Context, fresh []numberedLetter) error {
 			a.returned = 1
 			t.taken.Returned++
 		}
-		more.add(tally{t.causes[l.CauseID], t.queue, l.Status, t.s.week(l.FoundAt), t.s.week(l.ExpiresAt)}, a)
+		more.add(tally{t.causes[l.CauseID], t.queue, l.Status, t.s.week(l.ListedAt()), t.s.week(l.FoundAt), t.s.week(l.ExpiresAt)}, a)
 	}
 	return more.save(ctx, t.tx)
 }
@@ -363,7 +363,7 @@ func (t *taking) saveQueue(ctx context.Context) error {
 func (t *taking) letterRow(values []any, n int64, l review.Letter) []any {
 	before := t.lives[l.ID]
 	return append(values, n, l.ID, t.queue, t.causes[l.CauseID], string(l.Status),
-		micros(l.ListedAt()), micros(l.FoundAt), t.s.week(l.FoundAt), t.s.week(l.ExpiresAt),
+		micros(l.ListedAt()), micros(l.FoundAt), t.s.week(l.ListedAt()), t.s.week(l.FoundAt), t.s.week(l.ExpiresAt),
 		string(l.Outcome), before.letter, before.returns,
 		l.Place.TopicID, l.Place.Partition, l.Place.Offset, l.Place.MessageID,
 		micros(l.Timestamp), micros(l.DeadAt), micros(l.FailedAt), micros(l.ExpiresAt), l.ExpiryIs,
@@ -395,8 +395,8 @@ func bodySize(body []byte) int64 {
 
 // The columns of a row as they are written.
 const (
-	letterWidth   = 36
-	letterColumns = `number, id, queue, cause, status, listed_at, found_at, found_week, expires_week, outcome, returned_from, returns,
+	letterWidth   = 37
+	letterColumns = `number, id, queue, cause, status, listed_at, found_at, died_week, found_week, expires_week, outcome, returned_from, returns,
 		topic_id, line, place, message_id, recorded_at, dead_at, failed_at, expires_at, expiry_is,
 		origin_queue, origin_partition, origin_offset, origin_group, origin_at,
 		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size`

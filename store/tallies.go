@@ -11,9 +11,9 @@ import (
 
 // tally is a kind of letters: all of them look the same to a page that counts.
 type tally struct {
-	cause, queue           int64
-	status                 review.Status
-	foundWeek, expiresWeek int64
+	cause, queue                     int64
+	status                           review.Status
+	diedWeek, foundWeek, expiresWeek int64
 }
 
 // amount is how many letters there are of a kind, or how many more.
@@ -29,15 +29,15 @@ func (t tallies) add(k tally, a amount) {
 
 // save adds the amounts to those in the store.
 func (t tallies) save(ctx context.Context, tx *sql.Tx) error {
-	const columns = 7
+	const columns = 8
 	var values []any
 	for k, a := range t {
 		if a != (amount{}) {
-			values = append(values, k.cause, k.queue, string(k.status), k.foundWeek, k.expiresWeek, a.letters, a.returned)
+			values = append(values, k.cause, k.queue, string(k.status), k.diedWeek, k.foundWeek, k.expiresWeek, a.letters, a.returned)
 		}
 	}
-	_, err := insertRows(ctx, tx, `INSERT INTO tallies (cause, queue, status, found_week, expires_week, letters, returned)`, columns, values,
-		`ON CONFLICT (cause, queue, status, found_week, expires_week)
+	_, err := insertRows(ctx, tx, `INSERT INTO tallies (cause, queue, status, died_week, found_week, expires_week, letters, returned)`, columns, values,
+		`ON CONFLICT (cause, queue, status, died_week, found_week, expires_week)
 		DO UPDATE SET letters = tallies.letters + excluded.letters, returned = tallies.returned + excluded.returned`)
 	if err != nil {
 		return fmt.Errorf("count letters: %w", err)
@@ -52,7 +52,7 @@ func move(ctx context.Context, tx *sql.Tx, to review.Status, which string, args 
 	err := each(ctx, tx, func(r *sql.Rows) error {
 		var k tally
 		var a amount
-		err := r.Scan(&k.cause, &k.queue, &k.status, &k.foundWeek, &k.expiresWeek, &a.letters, &a.returned)
+		err := r.Scan(&k.cause, &k.queue, &k.status, &k.diedWeek, &k.foundWeek, &k.expiresWeek, &a.letters, &a.returned)
 		moved.add(k, amount{-a.letters, -a.returned})
 		k.status = to
 		moved.add(k, a)
@@ -73,9 +73,9 @@ func move(ctx context.Context, tx *sql.Tx, to review.Status, which string, args 
 
 // countLetters counts letters by kind, as tallies would.
 const (
-	countLetters = `SELECT cause, queue, status, found_week, expires_week, COUNT(*) AS letters,
+	countLetters = `SELECT cause, queue, status, died_week, found_week, expires_week, COUNT(*) AS letters,
 		SUM(CASE WHEN returned_from <> '' THEN 1 ELSE 0 END) AS returned FROM letters`
-	countBy = ` GROUP BY cause, queue, status, found_week, expires_week`
+	countBy = ` GROUP BY cause, queue, status, died_week, found_week, expires_week`
 )
 
 // SetReview says when the weekly review is. When that is another time than
@@ -107,15 +107,15 @@ func (s *Store) SetReview(ctx context.Context, w review.Weekly) error {
 
 // recount puts all letters into the weeks of another review.
 func recount(ctx context.Context, tx *sql.Tx, w review.Weekly) error {
-	for _, c := range []string{"found", "expires"} {
-		if err := reweek(ctx, tx, w, c+"_at", c+"_week"); err != nil {
+	for week, at := range map[string]string{"died_week": "listed_at", "found_week": "found_at", "expires_week": "expires_at"} {
+		if err := reweek(ctx, tx, w, at, week); err != nil {
 			return err
 		}
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM tallies`); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO tallies (cause, queue, status, found_week, expires_week, letters, returned) `+countLetters+countBy)
+	_, err := tx.ExecContext(ctx, `INSERT INTO tallies (cause, queue, status, died_week, found_week, expires_week, letters, returned) `+countLetters+countBy)
 	return err
 }
 

@@ -67,7 +67,8 @@ CREATE TABLE letters (
 	status           TEXT NOT NULL,
 	listed_at        BIGINT NOT NULL, -- when it died, else when it was found: the order of lists; never changes
 	found_at         BIGINT NOT NULL,
-	found_week       BIGINT NOT NULL, -- as in tallies
+	died_week        BIGINT NOT NULL, -- as in tallies
+	found_week       BIGINT NOT NULL,
 	expires_week     BIGINT NOT NULL,
 	outcome          TEXT NOT NULL,
 	returned_from    TEXT NOT NULL,
@@ -129,11 +130,12 @@ CREATE TABLE tallies (
 	cause        INTEGER NOT NULL,
 	queue        INTEGER NOT NULL,
 	status       TEXT NOT NULL,
-	found_week   BIGINT NOT NULL, -- when the review week began in which they were found
+	died_week    BIGINT NOT NULL, -- when the review week began in which they died, as well as it is known
+	found_week   BIGINT NOT NULL, -- and in which they were found
 	expires_week BIGINT NOT NULL, -- when the review week begins in which they expire; 0: never, or not known
 	letters      BIGINT NOT NULL,
 	returned     BIGINT NOT NULL, -- of these, came back after a redrive
-	PRIMARY KEY (cause, queue, status, found_week, expires_week)
+	PRIMARY KEY (cause, queue, status, died_week, found_week, expires_week)
 );
 
 CREATE TABLE findings (
