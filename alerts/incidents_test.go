@@ -177,7 +177,7 @@ func TestWhatWasSoAlreadyIsListed(t *testing.T) {
 			return nil
 		}
 		return members2(t)
-	}, lines: []modelLine{{pos: stuck(busy, 1200, never)}}}
+	}, lines: []modelLine{{pos: from(330, fixed(0), stuck(busy, 1200, never))}}}
 	if got := again.run(t).pages(); len(got) != 1 {
 		t.Errorf("stopped after it was seen alive: paged at %v", got)
 	}

@@ -29,6 +29,8 @@ type group struct {
 	memberful  bool          // members are there now, or nobody can tell
 	memberless time.Duration // since members were last seen
 	lastSeen   time.Time     // when members were last seen, or the first reading
+	absence    time.Duration // how long there were no members the last time
+	returned   stopwatch     // since they are back from that
 	engine     bool          // positions advance without members, as Flink's do
 	alreadySo  bool
 	churn      churn
@@ -95,7 +97,18 @@ func (l line) stands(g group, so time.Duration) bool {
 	return !l.unread() && l.p.Waits == recordWaits && l.p.Wait.elapsed(g.now) >= so
 }
 
-func (l line) frozen(g group) bool { return l.stands(g, l.threshold()) }
+func (l line) frozen(g group) bool { return l.stands(g, l.threshold()) && !l.justTaken(g) }
+
+// justTaken tells whether somebody works on the line again only since a moment:
+// a group that had stopped is back, or a line without an owner got one. Its
+// clock runs on, but whoever is new has stall_after to move it.
+func (l line) justTaken(g group) bool {
+	after := l.rule.StallAfter
+	if l.p.Taken.running() && l.p.Taken.elapsed(g.now) < after {
+		return true
+	}
+	return g.absence >= after && g.returned.running() && g.returned.elapsed(g.now) < after
+}
 
 // stopAfter is how long a line of a group without members may stand. Its habit
 // counts only where positions advance without members.

@@ -215,6 +215,8 @@ func (l line) whyOK(g group) string {
 		return "caught up"
 	case !p.HeldAt.IsZero() && g.now.Sub(p.HeldAt) <= l.threshold():
 		return fmt.Sprintf("one record held at offset %s, and work goes on past it: the commit's metadata changes", count(l.Position))
+	case l.justTaken(g) && waited >= l.threshold():
+		return fmt.Sprintf("taken up again a moment ago; offset %s has waited for %s", count(p.from(l.Lag)), about(waited))
 	case !g.alive(l):
 		return fmt.Sprintf("no members since %s; offset %s has waited for %s", clock(g.lastSeen), count(p.from(l.Lag)), about(waited))
 	}

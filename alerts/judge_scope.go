@@ -57,7 +57,7 @@ func (g group) standing(l line, v Verdict, first time.Time) bool {
 		return true
 	}
 	together := !l.p.Wait.Since.After(first.Add(l.rule.StallAfter / 2))
-	return (v == OK || v == Slow || v == Rewind) && together && l.stands(g, l.threshold()/2)
+	return (v == OK || v == Slow || v == Rewind) && together && l.stands(g, l.threshold()/2) && !l.justTaken(g)
 }
 
 // memberScopes finds members all of whose lines with something to read froze

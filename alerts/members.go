@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -94,6 +95,7 @@ func ownersOf(g sources.Group) func(sources.Lag) string {
 // see takes in what a reading that worked tells about the group as a whole.
 func (w *GroupWatch) see(g sources.Group, now time.Time) {
 	w.Memberless.resume(now)
+	w.Returned.resume(now)
 	w.Calm.resume(now)
 	if w.FirstAt.IsZero() {
 		w.FirstAt = now
@@ -131,12 +133,7 @@ func (w *GroupWatch) pulse(g sources.Group, lines []line, now time.Time) {
 		rose = rose || l.p.RoseAt.Equal(now)
 		engine = engine || l.p.MemberlessAt.Equal(now)
 	}
-	w.Empty = known(g) && len(g.Members) == 0
-	if w.Empty {
-		w.Memberless.keep(now)
-	} else {
-		w.Memberless.start(now)
-	}
+	w.meet(known(g) && len(g.Members) == 0, now)
 	if !w.Empty || engine {
 		w.AlreadySo = false
 	}
@@ -146,12 +143,32 @@ func (w *GroupWatch) pulse(g sources.Group, lines []line, now time.Time) {
 	w.Churn.add(now, rebalancing(g.State), rose)
 }
 
+// meet notes whether members are there. How long they were away is told by the
+// last reading that saw none; before the first reading nothing tells.
+func (w *GroupWatch) meet(empty bool, now time.Time) {
+	switch {
+	case empty:
+		w.Memberless.keep(now)
+		w.Absence = w.Memberless.elapsed(now)
+		w.Returned.stop()
+		if w.AlreadySo {
+			w.Absence = math.MaxInt64
+		}
+	case w.Empty:
+		w.Returned.start(now)
+	}
+	if !empty {
+		w.Memberless.start(now)
+	}
+	w.Empty = empty
+}
+
 // facts is what the verdict on a line needs to know of its group.
 func (w *GroupWatch) facts(g sources.Group, lines []line, now time.Time) group {
 	f := group{
 		name: g.Name, now: now, alreadySo: w.AlreadySo, churn: w.Churn, members: len(g.Members),
 		settled:   known(g) && len(g.Members) > 0 && g.State == "Stable",
-		memberful: !w.Empty, memberless: w.Memberless.elapsed(now), lastSeen: w.Memberless.Since,
+		memberful: !w.Empty, absence: w.Absence, returned: w.Returned, memberless: w.Memberless.elapsed(now), lastSeen: w.Memberless.Since,
 		reads: map[string]bool{},
 	}
 	for _, m := range g.Members {

@@ -31,6 +31,7 @@ func (p *progress) rise(l sources.Lag, r reading) {
 	}
 	p.Prior, p.High, p.RoseAt = p.High, l.Position, r.now
 	p.Wait.stop()
+	p.Taken.stop()
 	p.Grown, p.OwnerChanges, p.HeldAt = 0, 0, time.Time{}
 	p.Told.Retention = false
 	p.Closing = logStart{}

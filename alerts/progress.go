@@ -37,6 +37,7 @@ type progress struct {
 	Owner        string    `json:",omitzero"` // the last that was seen; "" when there never was one
 	OwnerChanges int       `json:",omitzero"` // since the position last rose
 	Unowned      stopwatch `json:",omitzero"`
+	Taken        stopwatch `json:",omitzero"` // since it has an owner again after stall_after without
 	Metadata     string    `json:",omitzero"`
 	Rewrites     int       `json:",omitzero"` // how often the metadata changed under this owner, not counting the reading at which it came
 	HeldAt       time.Time `json:",omitzero"` // when its metadata last told of work past the position; zero: not since it rose
@@ -213,7 +214,7 @@ func (p *progress) limitBefore() int64 {
 }
 
 func (p *progress) watches() []*stopwatch {
-	return []*stopwatch{&p.Wait, &p.Unowned, &p.Hanging.Watch}
+	return []*stopwatch{&p.Wait, &p.Unowned, &p.Taken, &p.Hanging.Watch}
 }
 
 // pause stops the line's clocks at a reading that failed.
@@ -235,6 +236,9 @@ func (p *progress) resume(now time.Time) {
 func (p *progress) own(r reading) {
 	switch {
 	case r.owner != "":
+		if p.Unowned.elapsed(r.now) >= r.rule.StallAfter {
+			p.Taken.start(r.now)
+		}
 		p.Unowned.stop()
 	case !r.members:
 		p.Unowned.stop()

@@ -47,6 +47,7 @@ func emptyFrom(from, to int) (func(int) string, func(int) []string) {
 // TestVerdicts is the specification: each row is one rule of product.md.
 func TestVerdicts(t *testing.T) {
 	emptyState, emptyMembers := emptyFrom(300, never)
+	stopState, stopMembers := emptyFrom(300, 1000)
 	loopState := func(t int) string { return []string{"Stable", "Empty"}[t/30%2] }
 	loopMembers := func(t int) []string { return [][]string{{"m1"}, nil}[t/30%2] }
 	for _, c := range []struct {
@@ -84,6 +85,12 @@ func TestVerdicts(t *testing.T) {
 			"a line of the member has nothing to read: the others still tell",
 			model{until: 900, members: both, lines: []modelLine{wedged(300), wedged(300), {end: fixed(5)}, owned("m2", moving)}},
 			[]want{{900, 0, HeadOfLineStall, MemberScope}, {900, 2, OK, NoScope}},
+			[]int{570},
+		},
+		{
+			"one of the member's lines moves: it does not hang",
+			model{until: 900, members: both, lines: []modelLine{wedged(300), wedged(300), {pos: func(t int) int64 { return max(0, busy(t)-5) }}, owned("m2", moving)}},
+			[]want{{900, 0, HeadOfLineStall, PartitionScope}, {900, 1, HeadOfLineStall, PartitionScope}},
 			[]int{570},
 		},
 		{
@@ -158,7 +165,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		{
 			"members that cannot be read: never stopped",
-			model{until: 900, state: emptyState, members: func(int) []string { return nil }, lines: []modelLine{wedged(300), moving}, edit: func(_ int, g *sources.Group) { g.MembersKnown = false }},
+			model{until: 900, state: emptyState, members: func(int) []string { return nil }, lines: []modelLine{wedged(300), {end: fixed(5)}}, edit: func(_ int, g *sources.Group) { g.MembersKnown = false }},
 			[]want{{900, 0, HeadOfLineStall, ""}},
 			[]int{570},
 		},
@@ -173,6 +180,24 @@ func TestVerdicts(t *testing.T) {
 			model{until: 900, lines: []modelLine{{end: fixed(5), owner: always("")}, moving}},
 			[]want{{900, 0, Unassigned, PartitionScope}},
 			nil,
+		},
+		{
+			"a group that had stopped is back: it has stall_after to move",
+			model{until: 2400, state: stopState, members: stopMembers, lines: []modelLine{{pos: from(1100, stuck(busy, 300, never), func(t int) int64 { return min(busy(t), 3000+60*int64(t-1100)) })}, {end: fixed(5)}}},
+			[]want{{960, 0, Stopped, ""}, {1020, 0, OK, NoScope}, {1080, 0, OK, NoScope}, {2400, 0, OK, NoScope}},
+			[]int{570},
+		},
+		{
+			"and is a stall when it does not",
+			model{until: 1800, state: stopState, members: stopMembers, lines: []modelLine{wedged(300), {end: fixed(5)}}},
+			[]want{{960, 0, Stopped, ""}, {1200, 0, OK, NoScope}, {1260, 0, HeadOfLineStall, PartitionScope}},
+			[]int{570},
+		},
+		{
+			"a line that was without an owner got one: the same",
+			model{until: 1800, lines: []modelLine{{pos: stuck(busy, 300, never), owner: func(t int) string { return map[bool]string{true: "m1"}[t < 300 || t >= 900] }}, moving}},
+			[]want{{870, 0, Unassigned, ""}, {900, 0, OK, NoScope}, {1110, 0, OK, NoScope}, {1140, 0, HeadOfLineStall, PartitionScope}},
+			[]int{570},
 		},
 		{
 			"never committed and without an owner: unknown for six minutes",

@@ -24,14 +24,16 @@ type GroupWatch struct {
 	Calm     stopwatch          // since every one of them is well again
 
 	Lines       map[lineKey]*progress
-	FirstAt     time.Time // the first reading that worked
-	ReadAt      time.Time // the last one
-	UsedAt      time.Time // when members were last seen or a position rose
-	GoneAt      time.Time // when the group had vanished; zero: it is there
-	Memberless  stopwatch // since the last reading that saw a member
-	Empty       bool      // the last reading saw none
-	AlreadySo   bool      // it had no members at the first reading, and has shown no life since
-	Uncommitted bool      // one of its positions was seen past the stable end
+	FirstAt     time.Time     // the first reading that worked
+	ReadAt      time.Time     // the last one
+	UsedAt      time.Time     // when members were last seen or a position rose
+	GoneAt      time.Time     // when the group had vanished; zero: it is there
+	Memberless  stopwatch     // since the last reading that saw a member
+	Empty       bool          // the last reading saw none
+	Returned    stopwatch     // since members are there again
+	Absence     time.Duration // how long there were none before that
+	AlreadySo   bool          // it had no members at the first reading, and has shown no life since
+	Uncommitted bool          // one of its positions was seen past the stable end
 	Churn       churn
 	Retention   time.Duration // offsets.retention.minutes; 0: not known
 }
@@ -182,6 +184,7 @@ func (w *GroupWatch) blind(g sources.Group, now time.Time) Step {
 // pause stops every clock of the group.
 func (w *GroupWatch) pause(now time.Time) {
 	w.Memberless.pause(now)
+	w.Returned.pause(now)
 	w.Calm.pause(now)
 	w.Churn.pause()
 	for _, p := range w.Lines {
