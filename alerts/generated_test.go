@@ -1,11 +1,20 @@
 package alerts
 
 import (
+	"flag"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
+
+// A few dozen draws a test keep the suite short; -rapid.checks=1000 asks for
+// more.
+func init() {
+	if err := flag.Set("rapid.checks", "30"); err != nil {
+		panic(err)
+	}
+}
 
 // paged are the seconds at which an incident opened that pages.
 func paged(all []spokenOf) (at []int) {

@@ -20,6 +20,7 @@ type model struct {
 	lines   []modelLine
 	fails   func(t int) bool // the whole group cannot be read
 	edit    func(t int, g *sources.Group)
+	through bool // without restarts
 }
 
 // modelLine is one line of a model. What is nil has a default: ten records
@@ -132,8 +133,8 @@ type night struct {
 	watch GroupWatch
 }
 
-// run plays the model. The program restarts before every reading: what it knows
-// goes through the store.
+// run plays the model. Unless told to run through, the program restarts before
+// every reading: what it knows goes through the store.
 func (m *model) run(t *testing.T) *night {
 	t.Helper()
 	n := &night{steps: map[int]Step{}}
@@ -142,7 +143,9 @@ func (m *model) run(t *testing.T) *night {
 		poll = 30
 	}
 	for second := 0; second <= m.until; second += poll {
-		n.watch = restarted(t, n.watch)
+		if !m.through {
+			n.watch = restarted(t, n.watch)
+		}
 		n.times = append(n.times, second)
 		n.steps[second] = n.watch.Next(m.group(second), m.rules, time.Unix(int64(second), 0))
 	}
