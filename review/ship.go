@@ -17,6 +17,11 @@ import (
 // one after the other, in their order.
 const lanes = 8
 
+// doubtsMost is how often a shipment is sent again because the answer leaves
+// open whether some of it arrived. A second copy tells as a rule; what stays
+// open then is unknown.
+const doubtsMost = 3
+
 // errNotWritten is an outcome that the ledger does not have: nothing that rests
 // on it may happen.
 var errNotWritten = errors.New("what became of a send could not be written down")
@@ -26,39 +31,56 @@ var errNotWritten = errors.New("what became of a send could not be written down"
 func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Dispatch, again bool) error {
 	call, stop := outlive(ctx)
 	defer stop()
-	var mu sync.Mutex
-	var results []Result
-	var errs []error
+	var got outcomes
 	var all errgroup.Group
 	all.SetLimit(lanes)
 	for _, line := range byLine(out) {
 		all.Go(func() error {
-			for _, d := range line {
-				receipts, err := shipOne(call, sender, *d, again)
-				mu.Lock()
-				if err == nil {
-					d.State, d.Receipts = Sent, accepted(receipts)
-					results = append(results, Result{d.Number, receipts})
-					err = notSent(receipts)
-				}
-				if err != nil {
-					errs = append(errs, err)
-				}
-				mu.Unlock()
-				if err != nil {
-					return nil // what follows on this line waits for it
-				}
-			}
+			got.shipLine(call, sender, line, again)
 			return nil
 		})
 	}
-	_ = all.Wait() // errors are collected one by one
-	if len(results) > 0 {
-		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, results); err != nil {
+	_ = all.Wait() // errors are among the outcomes
+	if len(got.results) > 0 {
+		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, got.results); err != nil {
 			return errors.Join(errNotWritten, err)
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(got.errs...)
+}
+
+// outcomes are what became of shipments that were out at the same time.
+type outcomes struct {
+	mu      sync.Mutex
+	results []Result
+	errs    []error
+}
+
+// shipLine ships the shipments of a line in their order, until one of them is
+// open: what follows waits for it.
+func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch, again bool) {
+	for _, d := range line {
+		receipts, err := shipOne(ctx, sender, *d, again)
+		if err == nil {
+			d.State, d.Receipts = Sent, accepted(receipts)
+			err = notSent(receipts)
+		}
+		o.add(d.Number, receipts, err)
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (o *outcomes) add(shipment int64, receipts []sources.Receipt, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if receipts != nil {
+		o.results = append(o.results, Result{shipment, receipts})
+	}
+	if err != nil {
+		o.errs = append(o.errs, err)
+	}
 }
 
 // outlive is a context that goes on for a while after another has ended, so
@@ -122,11 +144,11 @@ func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sour
 	}
 	repeatable := time.Now().Before(d.RepeatUntil)
 	receipts, err := sender.Ship(ctx, d.Shipment)
-	if err == nil && !(repeatable && inDoubt(receipts)) {
-		return complete(d.Items, receipts), nil
+	if err == nil && repeatable && d.tries < doubtsMost && inDoubt(receipts) {
+		err = sources.ErrAmbiguous
 	}
 	if err == nil {
-		err = sources.ErrAmbiguous
+		return complete(d.Items, receipts), nil
 	}
 	doubt := again || errors.Is(err, sources.ErrAmbiguous) || ctx.Err() != nil
 	switch {

@@ -36,6 +36,8 @@ type Dispatch struct {
 	State  ItemState // Sending or Sent
 	sources.Shipment
 	Receipts []sources.Receipt // of its items that were sent
+
+	tries int // sends of this run whose outcome stayed open
 }
 
 // Load is what goes next: planned letters of one source.
@@ -168,14 +170,15 @@ func (w *Worker) release(id string) {
 type job struct {
 	id       string
 	pace     pacer
-	settleAt time.Time // when what could not be settled is tried again
-	unsettle int       // how often that failed in a row
+	settleAt time.Time     // when what could not be settled is tried again
+	unsettle int           // how often that failed in a row
+	tries    map[int64]int // by shipment: sends of this run whose outcome stayed open
 }
 
 // job works on one redrive until it ends or the context does. What fails is
 // tried again, ever more slowly; the redrive says why it waits.
 func (w *Worker) job(ctx context.Context, r Redrive) {
-	j := &job{id: r.ID, pace: pacer{perSecond: r.RatePerSecond, next: time.Now()}}
+	j := &job{id: r.ID, pace: pacer{perSecond: r.RatePerSecond, next: time.Now()}, tries: map[int64]int{}}
 	for failures := 0; ctx.Err() == nil; {
 		done, err := w.step(ctx, j)
 		if done || ctx.Err() != nil {
@@ -306,7 +309,15 @@ func (w *Worker) resume(ctx context.Context, j *job, out []Dispatch) error {
 // holds up nothing else: it is tried again later.
 func (w *Worker) carry(ctx context.Context, j *job, sender Sender, out []Dispatch, again bool) error {
 	defer w.changed(j.id)
+	for i := range out {
+		out[i].tries = j.tries[out[i].Number]
+	}
 	shipErr := w.shipAll(ctx, j.id, sender, out, again)
+	for _, d := range out {
+		if delete(j.tries, d.Number); d.State == Sending {
+			j.tries[d.Number] = d.tries + 1
+		}
+	}
 	if errors.Is(shipErr, errNotWritten) {
 		return shipErr
 	}

@@ -25,6 +25,7 @@ type fakeBroker struct {
 	// lost are ships whose answer is lost after they arrived; down is what every
 	// call says.
 	lost     int
+	doubt    bool // every answer says that nobody can tell
 	down     error
 	settling error            // what Settle says of each receipt
 	refused  map[string]error // by letter key
@@ -105,6 +106,12 @@ func (b *fakeBroker) Ship(_ context.Context, s sources.Shipment) ([]sources.Rece
 	if b.lost > 0 {
 		b.lost--
 		return nil, sources.ErrAmbiguous
+	}
+	if b.doubt {
+		receipts = slices.Clone(receipts)
+		for i := range receipts {
+			receipts[i].Err = sources.ErrAmbiguous
+		}
 	}
 	return receipts, nil
 }

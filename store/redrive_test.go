@@ -239,7 +239,7 @@ func TestAPlanIsReadPageByPage(t *testing.T) {
 	if plan.Total != 1250 || len(plan.Letters) != 1000 {
 		t.Errorf("total %d, %d listed", plan.Total, len(plan.Letters))
 	}
-	kept, err := o.Store.Plan(t.Context(), plan.ID)
+	kept, err := o.Plan(t.Context(), plan.ID)
 	must(t, err)
 	if diff := cmp.Diff(plan.Letters, kept.Letters); diff != "" {
 		t.Errorf("the plan that was kept (-told +kept):\n%s", diff)
@@ -401,6 +401,18 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 		}
 		sameTallies(t, o.Store)
 	})
+}
+
+// TestADoubtThatStaysIsUnknown asks a few times, and not for ever.
+func TestADoubtThatStaysIsUnknown(t *testing.T) {
+	o := newOffice(t, true)
+	ids := take(t, o.Store, look(payments(0, 1), time.Now(), oneCause)).New
+	o.broker.doubt = true
+	o.work(t, o.Store)
+	job := o.ended(t, o.start(t, ids).ID)
+	if job.Counts[review.ItemUnknown] != 1 || o.broker.ships != 4 || len(o.broker.at("payment.events")) != 1 {
+		t.Errorf("%+v after %d sends, %d arrived", job, o.broker.ships, len(o.broker.at("payment.events")))
+	}
 }
 
 func TestASourceThatIsDownIsWaitedFor(t *testing.T) {
