@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -10,11 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // CacheDir is the environment variable that names where fetched servers are
 // kept; without it they are in the user's cache directory, unwedge-test.
 const CacheDir = "UNWEDGE_TEST_CACHE"
+
+// fetchWithin is how long one step of fetching a server may take.
+const fetchWithin = 10 * time.Minute
 
 //go:embed servers
 var recipes embed.FS
@@ -116,7 +121,9 @@ func recipe(name string) (path string, cleanUp func(), err error) {
 
 // run runs a tool to its end; an error has the end of what it printed.
 func run(name string, args ...string) error {
-	out, err := exec.Command(name, args...).CombinedOutput()
+	ctx, cancel := context.WithTimeout(context.Background(), fetchWithin)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lastLines(string(out), 5))
 	}

@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ func java(atLeast int) (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		path = filepath.Join(home, "bin", "java")
 	}
-	out, err := exec.Command(path, "-version").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), path, "-version").CombinedOutput()
 	if err != nil {
 		return "", missing{fmt.Sprintf("Java %d or newer is not installed (%v)", atLeast, err)}
 	}
@@ -42,7 +43,7 @@ func maven() error {
 // of all 3.11, on which it is tried.
 func python() (string, error) {
 	for _, name := range []string{"python3.11", "python3"} {
-		out, err := exec.Command(name, "-c", "import sys, venv, ensurepip; print(sys.version_info[1])").Output()
+		out, err := exec.CommandContext(context.Background(), name, "-c", "import sys, venv, ensurepip; print(sys.version_info[1])").Output()
 		if err != nil {
 			continue
 		}

@@ -12,14 +12,14 @@ import (
 type server struct {
 	name    string // with its version
 	dir     string
-	command func() *exec.Cmd            // a fresh command of the same settings
-	ready   func(context.Context) error // whether it answers
+	command func(context.Context) *exec.Cmd // a fresh command of the same settings
+	ready   func(context.Context) error     // whether it answers
 	now     *process
 }
 
 // start starts the server and waits until it answers.
 func (s *server) start() error {
-	p, err := startProcess(s.dir, s.command())
+	p, err := startProcess(s.dir, s.command(context.Background()))
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.name, err)
 	}

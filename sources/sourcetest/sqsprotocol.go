@@ -118,10 +118,10 @@ func (p *protocol) receive(queue *string, wait, hidden int32) []types.Message {
 }
 
 // one receives the only message of a queue, when it comes.
-func (p *protocol) one(queue *string, hidden int32) types.Message {
+func (p *protocol) one(queue *string) types.Message {
 	p.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		if got := p.receive(queue, 2, hidden); len(got) > 0 {
+		if got := p.receive(queue, 2, 30); len(got) > 0 {
 			return got[0]
 		}
 	}
@@ -196,7 +196,7 @@ func (p *protocol) attributes() {
 	})
 	p.must(err) // the SDK has checked the MD5 of the body
 	p.check("send: MD5 of the attributes", aws.ToString(p.sent.MD5OfMessageAttributes) != "", p.sent)
-	m := p.one(p.work, 30)
+	m := p.one(p.work)
 	p.firstReceived = m
 	bin, n := m.MessageAttributes["bin"], m.MessageAttributes["n"]
 	p.check("receive: the body", aws.ToString(m.Body) == body, aws.ToString(m.Body))
@@ -211,11 +211,11 @@ func (p *protocol) attributes() {
 
 func (p *protocol) deadLetters() {
 	p.release(p.work, p.firstReceived)
-	second := p.one(p.work, 30)
+	second := p.one(p.work)
 	p.check("receive again: count 2", second.Attributes["ApproximateReceiveCount"] == "2", second.Attributes)
 	p.release(p.work, second)
 	p.check("the third receive moves it", len(p.receive(p.work, 1, 30)) == 0, "received a third time")
-	dead := p.one(p.dlq, 30)
+	dead := p.one(p.dlq)
 	p.check("dead letter: origin", strings.HasSuffix(dead.Attributes["DeadLetterQueueSourceArn"], ":"+p.prefix+"src"), dead.Attributes)
 	p.check("dead letter: keeps its id", aws.ToString(dead.MessageId) == aws.ToString(p.sent.MessageId), aws.ToString(dead.MessageId))
 	p.check("dead letter: keeps when it was sent", dead.Attributes["SentTimestamp"] == p.firstReceived.Attributes["SentTimestamp"], dead.Attributes)
@@ -261,7 +261,7 @@ func (p *protocol) moves() {
 	if err != nil {
 		return
 	}
-	back := p.one(p.work, 30)
+	back := p.one(p.work)
 	p.check("move: begins a new life", back.Attributes["ApproximateReceiveCount"] == "1" && aws.ToString(back.Body) == body, back.Attributes)
 	var state string
 	for end := time.Now().Add(patience); state != "COMPLETED" && time.Now().Before(end); {

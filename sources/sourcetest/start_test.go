@@ -35,11 +35,9 @@ func TestKafkaKeepsItsDataThroughKill(t *testing.T) {
 }
 
 func TestSharedServersAreStartedOnce(t *testing.T) {
-	if SharedElasticMQ(t) != SharedElasticMQ(t) {
-		t.Error("ElasticMQ was started twice")
-	}
-	if SharedLocalStack(t).Endpoint != SharedLocalStack(t).Endpoint {
-		t.Error("LocalStack was started twice")
+	first, second := SharedElasticMQ(t), SharedElasticMQ(t)
+	if first != second {
+		t.Errorf("ElasticMQ was started at %s and at %s", first.Endpoint, second.Endpoint)
 	}
 }
 

@@ -96,8 +96,8 @@ func (k *KafkaServer) prepare(o KafkaOptions, java, lib string) (*server, error)
 	text := kafkaProperties(dir, k.Address, fmt.Sprintf("127.0.0.1:%d", ports[1]), k.SASLAddress, o.Properties)
 	s := &server{
 		name: "Apache Kafka " + kafkaVersion, dir: dir, ready: kafkaAnswers(k.Address),
-		command: func() *exec.Cmd {
-			return exec.Command(java, "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", lib, "kafka.Kafka", properties)
+		command: func(ctx context.Context) *exec.Cmd {
+			return exec.CommandContext(ctx, java, "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", lib, "kafka.Kafka", properties)
 		},
 	}
 	if err := os.WriteFile(properties, []byte(text), 0o600); err != nil {

@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,8 +63,8 @@ func (s *SQSServer) prepareElasticMQ(java, lib string) (*server, error) {
 	settings := filepath.Join(dir, "elasticmq.conf")
 	started := &server{
 		name: "ElasticMQ " + elasticMQVersion, dir: dir, ready: answers(s.Endpoint),
-		command: func() *exec.Cmd {
-			return exec.Command(java, "-Xmx256m", "-Dconfig.file="+settings, "-cp", lib, "org.elasticmq.server.Main")
+		command: func(ctx context.Context) *exec.Cmd {
+			return exec.CommandContext(ctx, java, "-Xmx256m", "-Dconfig.file="+settings, "-cp", lib, "org.elasticmq.server.Main")
 		},
 	}
 	text := fmt.Sprintf(elasticMQSettings, port, port, filepath.Join(dir, "queues.conf"), filepath.Join(dir, "messages"))
@@ -104,8 +105,8 @@ func (s *SQSServer) prepareLocalStack(env string) (*server, error) {
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	started := &server{
 		name: "LocalStack " + localStackVersion, dir: dir, ready: answers(s.Endpoint + "/_localstack/health"),
-		command: func() *exec.Cmd {
-			cmd := exec.Command(filepath.Join(env, "bin", "python"), "-m", "localstack.runtime.main")
+		command: func(ctx context.Context) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, filepath.Join(env, "bin", "python"), "-m", "localstack.runtime.main")
 			cmd.Env = append(os.Environ(), "GATEWAY_SERVER=hypercorn", "FILESYSTEM_ROOT="+dir, "GATEWAY_LISTEN="+address,
 				"LOCALSTACK_HOST="+address, "SERVICES=sqs", "STRICT_SERVICE_LOADING=1", "DISABLE_EVENTS=1",
 				"SKIP_SSL_CERT_DOWNLOAD=1", "DNS_ADDRESS=0")

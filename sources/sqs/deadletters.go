@@ -108,7 +108,7 @@ func (l *line) step(ctx context.Context, text []byte, c cursor, most int) (sourc
 	now := l.s.now()
 	next := c
 	next.Step, next.At = c.Step+1, now
-	batch := sources.Batch{More: true, Note: fmt.Sprintf("%d received so far of about %d", len(w.seen), max(int64(len(w.seen)), l.f.counts.all()))}
+	batch := sources.Batch{More: true, Note: l.soFar(w, now)}
 	for _, m := range messages {
 		batch.Letters = append(batch.Letters, l.letter(m, c, now))
 	}
@@ -121,6 +121,13 @@ func (l *line) step(ctx context.Context, text []byte, c cursor, most int) (sourc
 	return batch, nil
 }
 
+// soFar says how far a sweep is, and until when it hides what it has seen.
+func (l *line) soFar(w *sweep, now time.Time) string {
+	seen := int64(len(w.seen))
+	return fmt.Sprintf("%d received so far of about %d; they are hidden from other readers until the scan ends, at the latest until %s UTC",
+		seen, max(seen, l.f.counts.all()), now.Add(time.Duration(w.hide)*time.Second).UTC().Format(time.TimeOnly))
+}
+
 // finish ends a sweep: says what was seen and what could not be, and lets go.
 func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batch {
 	w := l.sweep
@@ -131,6 +138,9 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 		for id := range l.kept {
 			batch.Present[id] = true
 		}
+		away := func(id string, _ int) bool { return !batch.Present[id] }
+		maps.DeleteFunc(l.extra, away)
+		maps.DeleteFunc(l.tries, away)
 	}
 	if c.Lost != nil && w.started.Before(c.Lost.Until) {
 		// What an earlier run looked at is hidden still: it is looked for when it

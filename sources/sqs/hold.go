@@ -51,7 +51,7 @@ func (l *line) take(ctx context.Context, wanted map[string]entry) (order []strin
 			order = append(order, id)
 		}
 	}
-	l.inOrder(order)
+	slices.SortFunc(order, func(a, b string) int { return bySequence(l.kept, a, b) })
 	if err != nil {
 		return order, nil, readable("ReceiveMessage", l.f.name, err)
 	}
@@ -100,24 +100,6 @@ func (l *line) keep(ctx context.Context, ids []string) {
 		h.until, h.touched = now.Add(holdFor), now
 		l.kept[id] = h
 	}
-}
-
-// inOrder sorts the letters of a FIFO queue by their numbers; a standard queue
-// has no order.
-func (l *line) inOrder(ids []string) {
-	slices.SortFunc(ids, func(a, b string) int {
-		x, y := l.kept[a].sequence, l.kept[b].sequence
-		switch {
-		case len(x) != len(y): // numbers of different length, as text
-			return len(x) - len(y)
-		case x != y:
-			if x < y {
-				return -1
-			}
-			return 1
-		}
-		return slices.Compare([]byte(a), []byte(b))
-	})
 }
 
 // notFound says which letters are gone for good: those that were not there in

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -88,8 +90,9 @@ func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, er
 		QueueUrl: &l.f.url, MaxNumberOfMessages: mostPerCall, WaitTimeSeconds: int32(wait), VisibilityTimeout: int32(hide),
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
-		AttributeNames:              []types.QueueAttributeName{types.QueueAttributeNameAll}, //nolint:staticcheck // the old name, see above
 	}
+	//lint:ignore SA1019 the old name is the one that some emulators know
+	in.AttributeNames = []types.QueueAttributeName{types.QueueAttributeNameAll} //nolint:staticcheck // the same
 	var out *sqs.ReceiveMessageOutput
 	asked := l.s.now()
 	err := patiently(ctx, func() (err error) {
@@ -133,34 +136,61 @@ func patiently(ctx context.Context, call func() error) error {
 // those of which it could not be changed.
 func (l *line) setHidden(ctx context.Context, holds map[string]hold, seconds int) map[string]error {
 	failed := map[string]error{}
-	ids := slices.Sorted(maps.Keys(holds))
+	var mu sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(callsAtOnce / 2)
+	if l.f.fifo { // in their order, one after the other
+		all.SetLimit(1)
+	}
+	ids := slices.SortedFunc(maps.Keys(holds), func(a, b string) int { return bySequence(holds, a, b) })
 	for part := range slices.Chunk(ids, mostPerCall) {
-		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &l.f.url}
-		for i, id := range part {
-			name, receipt := strconv.Itoa(i), holds[id].receipt
-			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &name, ReceiptHandle: &receipt, VisibilityTimeout: int32(seconds)})
+		all.Go(func() error {
+			errs := l.setHiddenOnce(ctx, holds, part, seconds)
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(failed, errs)
+			return nil
+		})
+	}
+	_ = all.Wait() // each message has its own error
+	return failed
+}
+
+// setHiddenOnce sends one request.
+func (l *line) setHiddenOnce(ctx context.Context, holds map[string]hold, ids []string, seconds int) map[string]error {
+	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &l.f.url}
+	for i, id := range ids {
+		name, receipt := strconv.Itoa(i), holds[id].receipt
+		in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &name, ReceiptHandle: &receipt, VisibilityTimeout: int32(seconds)})
+	}
+	failed := map[string]error{}
+	out, err := l.s.client.ChangeMessageVisibilityBatch(ctx, in)
+	if err != nil {
+		for _, id := range ids {
+			failed[id] = readable("ChangeMessageVisibility", l.f.name, err)
 		}
-		out, err := l.s.client.ChangeMessageVisibilityBatch(ctx, in)
-		if err != nil {
-			for _, id := range part {
-				failed[id] = readable("ChangeMessageVisibility", l.f.name, err)
-			}
-			continue
-		}
-		for _, e := range out.Failed {
-			if i, err := strconv.Atoi(deref(e.Id)); err == nil && i < len(part) {
-				failed[part[i]] = fmt.Errorf("%s: %s", deref(e.Code), deref(e.Message))
-			}
+		return failed
+	}
+	for _, e := range out.Failed {
+		if i, err := strconv.Atoi(deref(e.Id)); err == nil && i < len(ids) {
+			failed[ids[i]] = fmt.Errorf("%s: %s", deref(e.Code), deref(e.Message))
 		}
 	}
 	return failed
+}
+
+// bySequence orders messages by their numbers in a FIFO queue; a standard queue
+// has no order.
+func bySequence(holds map[string]hold, a, b string) int {
+	x, y := holds[a].sequence, holds[b].sequence
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(a, b))
 }
 
 // release lets go of what was looked at. What cannot be released turns visible
 // by itself, so errors do not matter; and it happens also when the caller is
 // being stopped.
 func (l *line) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit+time.Duration(len(l.held))*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit+time.Duration(len(l.held))*2*time.Millisecond)
 	defer cancel()
 	now := l.s.now()
 	maps.DeleteFunc(l.held, func(_ string, h hold) bool { return !h.until.After(now) })

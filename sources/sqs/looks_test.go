@@ -16,7 +16,7 @@ func killInASweep(w *world, after time.Duration) {
 	w.step("dlq") // written down: a step begins
 	_, err := w.DeadLetters(w.t.Context(), "dlq", w.cursor["dlq"], 10)
 	w.must(err) // ten were looked at, and then: kill -9
-	w.advance(after)
+	w.pass(after)
 	w.restart()
 }
 
@@ -48,7 +48,7 @@ func TestLooksOfARunThatWasKilledAreNoAttempts(t *testing.T) {
 			killInASweep(w, after)
 			if after == 0 { // what the dead run holds turns visible in the end
 				w.untilDue()
-				w.advance(time.Minute)
+				w.pass(time.Minute)
 			}
 			w.scan("dlq")
 			w.wantAttempts(25, 3)
@@ -65,7 +65,7 @@ func TestLooksOfAKilledRunAreToldByWhatItHid(t *testing.T) {
 	killInASweep(w, 0)
 	w.untilDue()
 	w.wantAttempts(15, 3)
-	w.advance(time.Minute)
+	w.pass(time.Minute)
 	w.scan("dlq")
 	w.wantAttempts(25, 3)
 }
@@ -79,7 +79,7 @@ func TestLooksOfARedriveAreNoAttempts(t *testing.T) {
 	gone := w.parcels("work")
 	gone[0].Place.MessageID = "taken-by-somebody"
 	w.redrive(gone)
-	w.advance(time.Hour)
+	w.pass(time.Hour)
 	w.scan("dlq")
 	w.wantAttempts(9, 3)
 }
@@ -93,7 +93,7 @@ func TestAKilledSweepIsTakenUpWithoutLosingALetter(t *testing.T) {
 	_, err := w.DeadLetters(t.Context(), "dlq", w.cursor["dlq"], 1000)
 	w.must(err)
 	w.restart()
-	w.advance(time.Hour)
+	w.pass(time.Hour)
 	batch := w.scan("dlq")
 	w.wantAttempts(230, 3)
 	if len(batch.Present) != 230 {

@@ -91,6 +91,9 @@ func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.
 	case !deadLetters:
 		refuseAll(parcels, fmt.Errorf("%s: %w", queue, ErrNotDeadLetters), refused)
 		return nil, nil
+	case s.notScanned(f) != "": // to get at a letter it would have to look at others
+		refuseAll(parcels, errors.New(s.notScanned(f)), refused)
+		return nil, nil
 	}
 	byTarget := map[string][]sources.Parcel{}
 	for _, p := range parcels {

@@ -69,7 +69,7 @@ func TestC122NewQueuesAppearAndDeletedOnesVanish(t *testing.T) {
 	w.must(w.CreateDeadLetterQueue("x-dlq", 3, "x"))
 	w.must(w.CreateQueue("plain", nil))
 	w.must(w.SetAttributes("plain", map[string]string{"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1}`, w.ARN("x-dlq"))}))
-	w.advance(30 * time.Second)
+	w.pass(30 * time.Second)
 	got := w.queues()
 	if _, there := got["old"]; there || fmt.Sprint(got["x-dlq"].FeedsFrom) != "[plain x]" || got["old-dlq"].Kind != sources.WorkQueue {
 		t.Errorf("%+v", got)

@@ -58,7 +58,7 @@ func TestC56RedriveToADeletedQueueLosesNothing(t *testing.T) {
 func TestC56APolicyThatPointsToAMissingQueueIsFound(t *testing.T) {
 	w := pair(t, sqstest.Options{}, 0)
 	w.DeleteQueue("dlq")
-	w.advance(time.Minute)
+	w.pass(time.Minute)
 	_, err := w.Queues(t.Context())
 	w.must(err)
 	if got := findings(w, sqs.MissingTarget); len(got) != 1 || got[0].Queue != "work" || !strings.Contains(got[0].Message, "points to a missing queue") {
@@ -310,10 +310,10 @@ func TestAHoldThatEndedIsTakenAgain(t *testing.T) {
 	w := pair(t, sqstest.Options{}, 2)
 	shipments, _, err := w.Pack(t.Context(), w.parcels("work"))
 	w.must(err)
-	w.advance(time.Hour) // a job that was paused
+	w.pass(time.Hour) // a job that was paused
 	receipts, err := w.Ship(t.Context(), shipments[0])
 	w.must(err)
-	w.advance(time.Hour)
+	w.pass(time.Hour)
 	settled, err := w.Settle(t.Context(), shipments[0], receipts)
 	w.must(err)
 	for _, r := range settled {
@@ -413,5 +413,18 @@ func TestAimSaysWhatItKnows(t *testing.T) {
 		if got := to.Queue + ": " + why; got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v; want %q, %v", c.name, got, err, c.want, c.err)
 		}
+	}
+}
+
+func TestC48ARedriveDoesNotLookIntoAQueueThatMovesLettersOn(t *testing.T) {
+	w := pair(t, sqstest.Options{}, 2)
+	w.must(w.CreateQueue("second", nil))
+	w.must(w.SetAttributes("dlq", map[string]string{"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, w.ARN("second"))}))
+	w.pass(time.Minute)
+	w.queues()
+	before := w.calls("ReceiveMessage", "dlq")
+	o := w.redrive(w.parcels("work"))
+	if len(o.failed) != 2 || w.calls("ReceiveMessage", "dlq") != before || len(w.Messages("second")) != 0 {
+		t.Errorf("%v; %d receives", o, w.calls("ReceiveMessage", "dlq")-before)
 	}
 }

@@ -100,10 +100,10 @@ func TestC50NothingStaysHidden(t *testing.T) {
 			t.Errorf("%s is still hidden after the scan", m.Body)
 		}
 	}
-	w.advance(time.Hour)
+	w.pass(time.Hour)
 	w.step("dlq") // begins a sweep
 	w.step("dlq") // holds, and the program dies here
-	w.advance(35 * time.Second)
+	w.pass(35 * time.Second)
 	for _, m := range w.Messages("dlq") {
 		if m.InFlight {
 			t.Errorf("%s is hidden 35 s after a crash", m.Body)
@@ -198,7 +198,7 @@ func TestBetweenSweepsNothingIsReceived(t *testing.T) {
 	if n := w.calls("ReceiveMessage", "dlq"); n != before {
 		t.Errorf("%d receives before the next sweep was due", n-before)
 	}
-	w.advance(10 * time.Minute)
+	w.pass(10 * time.Minute)
 	if w.scan("dlq"); w.calls("ReceiveMessage", "dlq") == before {
 		t.Error("no sweep when it was due")
 	}

@@ -32,13 +32,14 @@ func (s *Source) stillHeld(ctx context.Context, cargo load) (map[string]error, e
 	missing := l.adopt(cargo, earlier)
 	if len(missing) > 0 {
 		_, gone, err := l.take(ctx, missing)
-		if err != nil && !(earlier && cargo.FIFO) {
+		repeatable := earlier && cargo.FIFO
+		if err != nil && !repeatable {
 			return nil, err
 		}
 		lost := map[string]error{}
 		for id := range missing {
 			switch {
-			case l.keeps(id), earlier && cargo.FIFO:
+			case l.keeps(id), repeatable:
 			case gone[id] != nil:
 				lost[id] = gone[id]
 			default:

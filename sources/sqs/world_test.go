@@ -50,10 +50,10 @@ func (w *world) restart() {
 	w.Source = s
 }
 
-// advance moves the clocks of both.
-func (w *world) advance(d time.Duration) {
+// pass moves the clocks of both.
+func (w *world) pass(d time.Duration) {
 	w.ahead += d
-	w.Server.Advance(d)
+	w.Advance(d)
 }
 
 func (w *world) must(err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -54,7 +55,7 @@ func receivedAnswer(taken []*message, req *request) any {
 	if len(taken) == 0 {
 		return nil // SQS leaves Messages out
 	}
-	system := append(req.AttributeNames, req.MessageSystemAttributeNames...)
+	system := slices.Concat(req.AttributeNames, req.MessageSystemAttributeNames)
 	var out []object
 	for _, m := range taken {
 		out = append(out, m.render(system, req.MessageAttributeNames))
