@@ -193,6 +193,19 @@ func TestACommitThatVanishesKeepsItsIncident(t *testing.T) {
 	n.check(t, []want{{2400, 0, Unknown, ""}})
 }
 
+func TestALineThatIsShownNoMoreKeepsItsIncident(t *testing.T) {
+	m := model{until: 1500, lines: []modelLine{moving, wedged(300)}}
+	m.edit = func(t int, g *sources.Group) {
+		if t >= 900 {
+			g.Lines = g.Lines[:1]
+		}
+	}
+	n := m.run(t)
+	if in := n.watch.Incident; in == nil || len(n.resolved()) != 0 || !strings.Contains(in.Reason, "partition 1 of A: its offset expired at lag 5,700") {
+		t.Errorf("%+v", in)
+	}
+}
+
 func TestAGroupThatVanishes(t *testing.T) {
 	dead := func(from int) func(int, *sources.Group) {
 		return func(t int, g *sources.Group) {

@@ -306,6 +306,12 @@ func TestVerdicts(t *testing.T) {
 			nil,
 		},
 		{
+			"one that fell behind and reads faster now is not slow any more",
+			model{until: 1290, lines: []modelLine{{pos: func(t int) int64 { return at(6)(min(t, 1200)) + 30*int64(max(0, t-1200)) }}, moving}},
+			[]want{{1200, 0, Slow, ""}, {1290, 0, OK, NoScope}},
+			nil,
+		},
+		{
 			"late by a fixed delay, as on a retry topic, is not slow",
 			model{until: 3600, lines: []modelLine{{pos: func(t int) int64 { return busy(max(0, t-600)) + int64(t%7*min(1, t/600)) }}, moving}},
 			[]want{{1800, 0, OK, NoScope}, {3600, 0, OK, NoScope}},
