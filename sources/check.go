@@ -6,9 +6,10 @@ type Outcome string
 // The outcomes of a check.
 const (
 	Confirmed   Outcome = "confirmed"
-	Denied      Outcome = "missing"     // a permission or a queue that is needed is not there
-	Unreachable Outcome = "unreachable" // nobody answered
-	Unconfirmed Outcome = "unconfirmed" // it cannot be tried without writing
+	Denied      Outcome = "missing"         // a permission or a queue that is needed is not there
+	Unreachable Outcome = "unreachable"     // nobody answered
+	Unconfirmed Outcome = "unconfirmed"     // it cannot be tried without writing
+	Unmatched   Outcome = "matches nothing" // a configured pattern selects nothing that is there
 )
 
 // Checked is one thing that `dashboard check` tried, or could not try.

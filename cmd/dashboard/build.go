@@ -29,6 +29,7 @@ type adapter interface {
 	review.Reader
 	review.Sender
 	review.Receivers
+	Check(ctx context.Context) []sources.Checked
 	Close()
 }
 
@@ -38,7 +39,6 @@ type source struct {
 	kafka *kafka.Source // nil on SQS
 	every time.Duration // between two looks at its dead-letter queues
 	kind  string
-	check func(context.Context) []sources.Checked
 	rules review.Rules
 }
 
@@ -74,7 +74,6 @@ func (k *kafkaConfig) build(name string) (source, error) {
 	built, err := kafka.New(c)
 	return source{
 		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
-		check: func(ctx context.Context) []sources.Checked { return checked(built.Check(ctx)) },
 		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}, nil), DropHeaders: k.DropHeaders},
 	}, err
 }
@@ -86,7 +85,6 @@ func (q *sqsConfig) build(name string) (source, error) {
 	built, err := sqs.New(c)
 	return source{
 		adapter: namedSQS{built, names}, every: cmp.Or(c.ScanEvery, sqs.DefaultScanEvery), kind: "SQS, " + c.Region,
-		check: func(ctx context.Context) []sources.Checked { return built.Check(ctx) },
 		rules: review.Rules{Routes: c.Routes, To: sources.Patterns{Include: []string{"*"}}},
 	}, err
 }
@@ -283,12 +281,14 @@ func hostOf(scheme, host string) string {
 	return host + map[string]string{"http": ":80", "https": ":443"}[scheme]
 }
 
-func checked(lines []string, missing []error) (out []sources.Checked) {
-	for _, line := range lines {
-		out = append(out, sources.Checked{What: line, Outcome: sources.Confirmed})
+// remarkSources says at start which patterns select nothing, and which
+// permissions are missing. Nobody waits for it.
+func remarkSources(ctx context.Context, list []source, log *slog.Logger) {
+	for _, s := range list {
+		for _, one := range s.Check(ctx) {
+			if one.Outcome == sources.Unmatched || one.Outcome == sources.Denied {
+				log.Warn("a remark on the configuration", "source", s.Name(), "what", one.What, "outcome", string(one.Outcome), "right", one.Right, "detail", one.Detail)
+			}
+		}
 	}
-	for _, err := range missing {
-		out = append(out, sources.Checked{What: err.Error(), Outcome: sources.Denied})
-	}
-	return out
 }

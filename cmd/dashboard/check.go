@@ -56,9 +56,9 @@ func (p program) checkSource(ctx context.Context, s source) (well bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkFor)
 	defer cancel()
 	well = true
-	for _, one := range s.check(ctx) {
+	for _, one := range s.Check(ctx) {
 		fmt.Fprintf(p.stdout, "source %s: %s\n", s.Name(), told(one))
-		well = well && (one.Outcome == sources.Confirmed || one.Outcome == sources.Unconfirmed)
+		well = well && one.Outcome != sources.Denied && one.Outcome != sources.Unreachable
 	}
 	return well
 }

@@ -93,6 +93,7 @@ func (p program) dashboard(ctx context.Context, c *config, log *slog.Logger, mor
 	}
 	defer closeSources(list)
 	c.remark(log)
+	go remarkSources(ctx, list, log)
 	h, err := c.furnish(db, list, log, more)
 	if err != nil {
 		return err

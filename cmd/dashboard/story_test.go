@@ -22,24 +22,37 @@ import (
 // address.
 func startDemo(t *testing.T) string {
 	t.Helper()
+	address := freeAddress(t)
+	run(t, address, "demo", "--listen", address)
+	return "http://" + address
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := free.Addr().String()
-	_ = free.Close()
+	defer free.Close()
+	return free.Addr().String()
+}
+
+// run runs a command of the program until the test ends, and waits until it is
+// ready at an address.
+func run(t *testing.T, address string, args ...string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	var out bytes.Buffer
 	ended := make(chan int, 1)
-	p := program{getenv: func(string) (string, bool) { return "", false }, stdout: &out, stderr: &out}
-	go func() { ended <- p.run(ctx, []string{"demo", "--listen", address}) }()
+	p := program{getenv: os.LookupEnv, stdout: &out, stderr: &out}
+	go func() { ended <- p.run(ctx, args) }()
 	t.Cleanup(func() {
 		stop()
-		if code := <-ended; code != exitOK {
-			t.Errorf("the demo ended with %d: %s", code, out.String())
+		if code := <-ended; code != exitOK || t.Failed() {
+			t.Errorf("%s ended with %d: %s", args[0], code, out.String())
 		}
 	})
-	eventually(t, 20*time.Second, "the demo is ready", func() bool {
+	eventually(t, 20*time.Second, args[0]+" is ready", func() bool {
 		answer, err := http.Get("http://" + address + "/readyz")
 		if err != nil {
 			return false
@@ -47,7 +60,6 @@ func startDemo(t *testing.T) string {
 		defer answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
-	return "http://" + address
 }
 
 // eventually waits on a condition.

@@ -2,10 +2,11 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -13,56 +14,86 @@ import (
 )
 
 // Check connects without writing and tells what was reached, what a pattern
-// selects, and what could not be confirmed; and apart, what is missing or
-// unreachable. Where we may not see topics or groups, a broker lists none and
-// says nothing of it: none at all is "could not confirm".
-func (s *Source) Check(ctx context.Context) (lines []string, missing []error) {
+// selects, what is missing, and what could not be confirmed. Where we may not
+// see topics or groups, a broker lists none and says nothing of it: none at all
+// is unconfirmed.
+func (s *Source) Check(ctx context.Context) []sources.Checked {
 	c, err := s.cluster(ctx, 0)
 	if err != nil {
-		return nil, []error{err}
+		return []sources.Checked{checked("connect", "", err)}
 	}
-	lines = append(lines, fmt.Sprintf("reached a cluster of %s", plural(len(c.brokers), "broker")))
+	all := []sources.Checked{{What: "connect", Outcome: sources.Confirmed, Detail: "a cluster of " + plural(len(c.brokers), "broker")}}
 	groups, err := s.Lag(ctx)
-	if err != nil {
-		missing = append(missing, err)
-	} else {
-		lines = append(lines, s.checkGroups(groups)...)
-		missing = append(missing, groupErrors(groups)...)
-	}
+	all = append(all, checkGroups(groups, err)...)
 	dead := s.deadLetterTopics(ctx, c, groups)
-	lines = append(lines, fmt.Sprintf("dead letters: %d of %s", len(dead), plural(len(c.topics), "topic")))
+	listed := sources.Checked{What: "list the topics", Right: "Describe on topics", Outcome: sources.Confirmed, Detail: fmt.Sprintf("%s, %d of them of dead letters", plural(len(c.topics), "topic"), len(dead))}
 	if len(c.topics) == 0 {
-		lines = append(lines, "could not confirm that we may Describe topics: the cluster lists none, which looks the same as not being allowed to see any")
+		listed.Outcome, listed.Detail = sources.Unconfirmed, "the cluster lists none, which looks the same as not being allowed to see any"
 	}
-	more, errs := s.checkTopics(ctx, dead)
-	return append(lines, more...), append(missing, errs...)
+	all = append(append(all, listed), s.unmatched(c, groups)...)
+	return append(all, s.checkTopics(ctx, dead)...)
 }
 
-func (s *Source) checkGroups(groups []sources.Group) []string {
-	lines := []string{fmt.Sprintf("groups: %d selected", len(groups))}
+func checked(what, right string, err error) sources.Checked {
+	one := sources.Checked{What: what, Right: right, Outcome: sources.Confirmed}
+	switch {
+	case err == nil:
+	case errors.Is(err, sources.ErrNotAuthorised), errors.Is(err, sources.ErrNoSuchQueue), errors.Is(err, ErrLogin):
+		one.Outcome, one.Detail = sources.Denied, err.Error()
+	default:
+		one.Outcome, one.Detail = sources.Unreachable, err.Error()
+	}
+	return one
+}
+
+// checkGroups tells how many groups were read, and what could not be read of
+// them, each reason once.
+func checkGroups(groups []sources.Group, err error) []sources.Checked {
+	listed := checked("list the groups", "Describe on groups", err)
+	if err != nil {
+		return []sources.Checked{listed}
+	}
+	listed.Detail = fmt.Sprintf("%d selected", len(groups))
 	if len(groups) == 0 {
-		lines = append(lines, "could not confirm that we may Describe groups: the cluster lists none that groups selects, which looks the same as not being allowed to see any")
+		listed.Outcome, listed.Detail = sources.Unconfirmed, "the cluster lists none that groups selects, which looks the same as not being allowed to see any"
 	}
-	return lines
-}
-
-// groupErrors are what could not be read of groups, each reason once.
-func groupErrors(groups []sources.Group) []error {
-	seen := map[string]bool{}
-	var out []error
-	add := func(err error) {
+	all, seen := []sources.Checked{listed}, map[string]bool{}
+	add := func(what string, err error) {
 		if err != nil && !seen[err.Error()] {
 			seen[err.Error()] = true
-			out = append(out, err)
+			all = append(all, checked(what, "", err))
 		}
 	}
 	for _, g := range groups {
-		add(g.Err)
+		add("read group "+g.Name, g.Err)
 		for _, l := range g.Lines {
-			add(l.Err)
+			add("read the lag of "+l.Topic, l.Err)
 		}
 	}
-	return out
+	return all
+}
+
+// unmatched are the configured patterns that select nothing that is there.
+func (s *Source) unmatched(c *cluster, groups []sources.Group) []sources.Checked {
+	topics, names := slices.Collect(maps.Keys(c.topics)), make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = g.Name
+	}
+	var all []sources.Checked
+	look := func(key string, patterns, usual, there []string, noun string) {
+		if slices.Equal(patterns, usual) {
+			return
+		}
+		for _, p := range patterns {
+			if !slices.ContainsFunc(there, func(name string) bool { return sources.Glob(p, name) }) {
+				all = append(all, sources.Checked{What: key + ": " + p, Outcome: sources.Unmatched, Detail: "0 of " + plural(len(there), noun)})
+			}
+		}
+	}
+	look("dead_letters", s.cfg.DeadLetters.Include, DefaultDeadLetters.Include, topics, "topic")
+	look("redrive_to", s.cfg.RedriveTo.Include, []string{"*"}, topics, "topic")
+	look("groups", s.cfg.Groups.Include, DefaultGroups.Include, names, "group")
+	return all
 }
 
 func (s *Source) deadLetterTopics(ctx context.Context, c *cluster, groups []sources.Group) []string {
@@ -78,19 +109,19 @@ func (s *Source) deadLetterTopics(ctx context.Context, c *cluster, groups []sour
 
 // permission is an operation on a topic, by its number in Kafka's ACLs.
 type permission struct {
-	name string
-	bit  int32
+	does, name string
+	bit        int32
 }
 
 var (
-	readTopicData   = permission{"Read", 1 << 3}
-	writeTopicData  = permission{"Write", 1 << 4}
-	describeConfigs = permission{"DescribeConfigs", 1 << 10}
+	readTopicData   = permission{"read the letters of", "Read", 1 << 3}
+	writeTopicData  = permission{"redrive to", "Write", 1 << 4}
+	describeConfigs = permission{"read the retention of", "DescribeConfigs", 1 << 10}
 )
 
 // checkTopics asks what we may do with the dead-letter topics and with the
 // targets that the configuration names (KIP-430, Kafka 2.3).
-func (s *Source) checkTopics(ctx context.Context, dead []string) (lines []string, missing []error) {
+func (s *Source) checkTopics(ctx context.Context, dead []string) (all []sources.Checked) {
 	needs := map[string][]permission{}
 	for _, name := range dead {
 		needs[name] = []permission{readTopicData, describeConfigs}
@@ -99,39 +130,32 @@ func (s *Source) checkTopics(ctx context.Context, dead []string) (lines []string
 		needs[r.To] = append(needs[r.To], writeTopicData)
 	}
 	if len(needs) == 0 {
-		return nil, nil
+		return nil
 	}
 	allowed, err := s.allowed(ctx, needs)
 	if err != nil {
-		return nil, []error{err}
+		return []sources.Checked{checked("ask what we may do with topics", "", err)}
 	}
-	var unconfirmed []string
-	for name, perms := range needs {
-		switch got := allowed[name]; {
-		case got.err != nil:
-			missing = append(missing, fmt.Errorf("topic %s: %w", name, got.err))
-		case !got.told:
-			unconfirmed = append(unconfirmed, name)
-		default:
-			missing = append(missing, lacking(name, perms, got.bits)...)
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		got := allowed[name]
+		for _, p := range needs[name] {
+			all = append(all, got.check(name, p))
 		}
 	}
-	if len(unconfirmed) > 0 {
-		slices.Sort(unconfirmed)
-		lines = append(lines, "could not confirm what we may do with "+strings.Join(unconfirmed, ", ")+": the broker does not tell")
-	}
-	slices.SortFunc(missing, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return lines, missing
+	return all
 }
 
-func lacking(topic string, perms []permission, bits int32) []error {
-	var out []error
-	for _, p := range perms {
-		if bits&p.bit == 0 {
-			out = append(out, fmt.Errorf("%w: %s on topic %s", sources.ErrNotAuthorised, p.name, topic))
-		}
+// check tells whether an allowance has a permission.
+func (a allowance) check(topic string, p permission) sources.Checked {
+	one := checked(p.does+" "+topic, p.name+" on topic "+topic, a.err)
+	switch {
+	case a.err != nil:
+	case !a.told:
+		one.Outcome, one.Detail = sources.Unconfirmed, "the broker does not tell what we may do"
+	case a.bits&p.bit == 0:
+		one.Outcome, one.Detail = sources.Denied, sources.ErrNotAuthorised.Error()
 	}
-	return out
+	return one
 }
 
 // allowance is what we may do with a topic.

@@ -272,8 +272,8 @@ func TestC118ASourceThatCannotBeReachedSaysWhy(t *testing.T) {
 			if _, err := s.Changed(t.Context(), []string{"x.dlq"}); err == nil {
 				t.Error("Changed has no error")
 			}
-			if _, missing := s.Check(t.Context()); len(missing) == 0 {
-				t.Error("Check finds nothing missing")
+			if all := s.Check(t.Context()); len(all) != 1 || all[0].Outcome == sources.Confirmed {
+				t.Errorf("Check says %+v", all)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func (s *Source) unmatched(queues []sources.Queue) []sources.Checked {
 	names := slices.Sorted(maps.Keys(s.inventory.snapshot()))
 	for _, pattern := range s.cfg.DeadLetters.Include {
 		if !slices.ContainsFunc(names, func(n string) bool { return sources.Glob(pattern, n) }) {
-			all = append(all, sources.Checked{What: "dead_letters: " + pattern, Outcome: sources.Unconfirmed, Detail: fmt.Sprintf("it matches 0 of %d queues", len(queues))})
+			all = append(all, sources.Checked{What: "dead_letters: " + pattern, Outcome: sources.Unmatched, Detail: fmt.Sprintf("0 of %d queues", len(queues))})
 		}
 	}
 	for _, r := range s.cfg.Routes {
