@@ -10,7 +10,7 @@ import (
 // stored as JSON: what it forgets at a restart would page somebody twice, or
 // not at all.
 type progress struct {
-	First       int64         `json:",omitzero"` // position at the first reading
+	First       int64         `json:",omitzero"` // where the line stood before its oldest mark
 	Position    int64         `json:",omitzero"` // as last read; sources.NoCommit
 	High        int64         `json:",omitzero"` // the highest position that counts; sources.NoCommit
 	Prior       int64         `json:",omitzero"` // High before its latest advance
