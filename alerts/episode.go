@@ -87,7 +87,7 @@ func (w *GroupWatch) open(g sources.Group, ill []trouble, lines []line, js []Jud
 // update takes in what changed; nil when nothing did.
 func (w *GroupWatch) update(ill []trouble, lines []line, js []Judgement, now time.Time) *Incident {
 	in := w.Incident
-	expired := w.expire(lines, now)
+	expired := w.expire(now)
 	if len(ill) == 0 && !expired {
 		return nil
 	}
@@ -220,7 +220,7 @@ func recovery(lines int, held string) string {
 
 // expire says once of each line of the incident that its commit is no longer
 // there. The incident stays: nobody has read what waited.
-func (w *GroupWatch) expire(lines []line, now time.Time) (said bool) {
+func (w *GroupWatch) expire(now time.Time) (said bool) {
 	for key, s := range w.Stood {
 		p := w.Lines[key]
 		if p == nil || s.Expired || p.Lost.IsZero() || now.Sub(p.Lost) < longCalm {

@@ -222,7 +222,7 @@ func (w *GroupWatch) unknown(g sources.Group, now time.Time, reason string) []Ju
 func notJudged(g sources.Group) Step {
 	var step Step
 	for _, l := range g.Lines {
-		lag := int64(sources.NotKnown)
+		lag := sources.NotKnown
 		if l.Err == nil && l.PositionErr == nil && l.Position != sources.NoCommit {
 			lag = max(0, l.End-max(l.Position, l.Start))
 		}

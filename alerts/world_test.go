@@ -145,11 +145,11 @@ func (w *world) second() {
 	for i, l := range w.lines {
 		l.produce(w.now)
 		if w.trouble.kind == "poison" && i == w.trouble.line {
-			switch {
-			case w.now == w.trouble.from:
+			switch w.now {
+			case w.trouble.from:
 				l.bad = l.end()
 				l.arrive++ // it arrives at the next second
-			case w.now == w.trouble.to:
+			case w.trouble.to:
 				l.bad = -1
 			}
 		}
