@@ -32,14 +32,14 @@ func code(err error) string {
 	return c[strings.LastIndexAny(c, "#.")+1:]
 }
 
-// throttled are the answers that ask for patience: nothing was done.
-var throttled = []string{"RequestThrottled", "Throttling", "ThrottlingException", "ThrottledException", "RequestLimitExceeded", "TooManyRequestsException", "SlowDown", "OverLimit", "KmsThrottled"}
+// throttled are the answers that ask for patience, without the ending
+// Exception: nothing was done.
+var throttled = []string{"RequestThrottled", "Throttling", "Throttled", "RequestLimitExceeded", "TooManyRequests", "SlowDown", "OverLimit", "KmsThrottled"}
 
 func isThrottled(err error) bool {
-	return slices.Contains(throttled, strings.TrimSuffix(code(err), "Exception")) || slices.Contains(throttled, code(err)) || status(err) == http.StatusTooManyRequests
+	return slices.Contains(throttled, strings.TrimSuffix(code(err), "Exception")) || status(err) == http.StatusTooManyRequests
 }
 
-// noQueue are the ways to say that a queue is not there.
 func isNoQueue(err error) bool {
 	var gone *types.QueueDoesNotExist
 	return errors.As(err, &gone) || slices.Contains([]string{"QueueDoesNotExist", "NonExistentQueue"}, code(err))
