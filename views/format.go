@@ -139,6 +139,14 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// sentence is words as a sentence, which they may be already.
+func sentence(s string) string {
+	if s == "" || strings.HasSuffix(s, ".") {
+		return capital(s)
+	}
+	return capital(s) + "."
+}
+
 // noun is the noun that goes with a count.
 func noun(n int, one string) string {
 	if n == 1 {

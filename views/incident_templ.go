@@ -831,7 +831,7 @@ func (p IncidentPage) suspects() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<h3>Suspects, worst first</h3><table class=\"rows\" role=\"table\"><caption class=\"unseen\">Records that may be the one that blocks</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\" class=\"number\">Offset</th><th role=\"columnheader\" scope=\"col\">What sets it apart</th></tr></thead> <tbody role=\"rowgroup\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<h3>Suspects, worst first</h3><table class=\"rows suspects\" role=\"table\"><caption class=\"unseen\">Records that may be the one that blocks</caption> <thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\" scope=\"col\" class=\"number\">Offset</th><th role=\"columnheader\" scope=\"col\">What sets it apart</th></tr></thead> <tbody role=\"rowgroup\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

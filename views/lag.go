@@ -191,19 +191,20 @@ func (l LineRow) verdict() string {
 }
 
 // more tells whether a line has something to say below it.
-func (l LineRow) more() bool { return l.Head != nil || l.says() != "" }
+func (l LineRow) more(g GroupRow) bool { return l.Head != nil || l.says(g) != "" }
 
-// says is the reason of a line that is not well.
-func (l LineRow) says() string {
+// says is the reason of a line that is not well, unless its group says it
+// already.
+func (l LineRow) says(g GroupRow) string {
 	switch {
 	case l.Error != "":
 		return l.Error
-	case l.Verdict != "ok" && l.Note != "":
-		return l.Reason + " " + l.Note
-	case l.Verdict != "ok":
-		return l.Reason
-	default:
+	case l.Verdict == "ok" || l.Reason == "" || sentence(l.Reason) == sentence(g.Why):
 		return ""
+	case l.Note != "":
+		return sentence(l.Reason) + " " + l.Note
+	default:
+		return sentence(l.Reason)
 	}
 }
 

@@ -185,7 +185,7 @@ func (p LetterPage) headersSay() string {
 			dropped++
 		}
 	}
-	s := number(len(p.Headers)) + " " + p.headersAre() + ", in wire order"
+	s := Plural(len(p.Headers), strings.TrimSuffix(p.headersAre(), "s")) + ", in wire order"
 	if dropped == 0 {
 		return s + "; a redrive keeps all of them"
 	}

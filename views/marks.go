@@ -36,6 +36,7 @@ var marks = map[string]mark{
 	"consumed":           {"Consumed", "b-known", Fine},
 	"returned":           {"Came back", "b-back", Stuck},
 	"failed":             {"Failed", "s-failed", Stuck},
+	"refused":            {"Refused", "s-failed", Stuck},
 	"cancelled":          {"Cancelled", "s-cancelled", Quiet},
 	"running":            {"Running", "s-sending", Accent},
 	"waiting":            {"Waiting", "i-clock", Risk},

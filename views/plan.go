@@ -68,8 +68,6 @@ type PlanLetter struct {
 	Refused   string   // code; "" when it may be sent
 }
 
-func (p PlanPage) sendable() int { return p.Total - p.Refused }
-
 // canStart tells whether a start would be taken: with refused letters in it,
 // or once it was started, it would not.
 func (p PlanPage) canStart() bool {
