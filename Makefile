@@ -9,7 +9,9 @@ lint:
 
 # The figures of docs/benchmarks.md: ratios and counts.
 bench:
-	go test -run '^$$' -bench . -benchtime 3x ./store ./sources/kafka ./web
+	go test -run '^$$' -bench 'TakeLetters' -benchtime 3x ./store
+	go test -run '^$$' -bench 'Lag' -benchtime 50x ./sources/kafka
+	go test -run '^$$' -bench 'ReviewPage' -benchtime 300x ./cmd/dashboard
 
 generate:
 	go tool templ generate

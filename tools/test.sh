@@ -22,9 +22,9 @@ flags=()
 go vet ./... && go tool templ generate -check && go test "${flags[@]}" -p 2 -timeout 14m ./...
 status=$?
 
-printf '\n%-44s %-28s %s\n' 'package' 'server' 'outcome'
-sort -u "$UNWEDGE_TEST_REPORT" | while IFS=$'\t' read -r package server outcome; do
-  printf '%-44s %-28s %s\n' "$package" "$server" "$outcome"
+printf '\n%-44s %-16s %-10s %s\n' 'package' 'server' 'version' 'outcome'
+sort -u "$UNWEDGE_TEST_REPORT" | while IFS=$'\t' read -r package server version outcome; do
+  printf '%-44s %-16s %-10s %s\n' "$package" "$server" "$version" "$outcome"
 done
 if grep -q 'skipped' "$UNWEDGE_TEST_REPORT"; then
   echo 'Something was skipped: what is missing here stands above.'

@@ -171,7 +171,7 @@ func bytesOf(b []byte, size int64, limit int) valueJSON {
 	shown := cutText(b, limit)
 	return valueJSON{
 		Size:    size,
-		Format:  payload.Decode(shown, limit).Format,
+		Format:  payload.Decode(b, limit).Format,
 		Text:    textOf(shown, limit),
 		TextCut: int64(len(shown)) < size,
 		Base64:  inBase64(b),
