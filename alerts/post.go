@@ -33,8 +33,9 @@ func NewClient() *http.Client {
 // error that wraps ErrPermanent when this body will never be taken (400, 413,
 // 422), a RetryAfter when the receiver says when to come again. Everything else
 // may be tried again, also 401, 403 and 404: a configuration can be mended
-// while a page waits. The address is not in the error: it may be the secret.
-func Post(ctx context.Context, client *http.Client, address string, header http.Header, body []byte) error {
+// while a page waits. Neither the address nor a secret is in the error, also
+// where the receiver gives them back in its answer.
+func Post(ctx context.Context, client *http.Client, address string, header http.Header, body []byte, secrets ...string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("make a request: %w", withoutAddress(err))
@@ -53,7 +54,17 @@ func Post(ctx context.Context, client *http.Client, address string, header http.
 	if err != nil && answer.StatusCode/100 != 2 {
 		text = append(text, " (cut off)"...)
 	}
-	return answered(answer, text, time.Now())
+	return answered(answer, blank(text, append(secrets, address)), time.Now())
+}
+
+// blank takes secrets out of a foreign text.
+func blank(text []byte, secrets []string) []byte {
+	for _, secret := range secrets {
+		if secret != "" {
+			text = bytes.ReplaceAll(text, []byte(secret), []byte("***"))
+		}
+	}
+	return text
 }
 
 // withoutAddress is an error of net/http without the URL that it prints.

@@ -242,9 +242,11 @@ func TestC122NewQueuesAreReadAndDeletedOnesAreNot(t *testing.T) {
 		s.set(func() { s.ends = map[string]int{"x-dlq": 2} })
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		keep.mu.Lock()
 		if len(keep.letters) != 3 || len(keep.queues["aws"]) != 2 {
 			t.Errorf("%d letters, queues %v", len(keep.letters), keep.queues["aws"])
 		}
+		keep.mu.Unlock()
 		reads := s.reads
 		time.Sleep(14 * time.Minute)
 		if s.reads > reads+1 {

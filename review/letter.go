@@ -56,12 +56,16 @@ type Letter struct {
 }
 
 // ListedAt is when a letter died, as well as it is known: where it stands in a
-// list. It never changes.
+// list, and how old it is. SQS does not tell when it died: then it is when it
+// was sent, which is what its expiry counts from. It never changes.
 func (l Letter) ListedAt() time.Time {
-	if l.DeadAt.IsZero() {
-		return l.FoundAt
+	switch {
+	case !l.DeadAt.IsZero():
+		return l.DeadAt
+	case !l.Timestamp.IsZero() && l.Timestamp.Before(l.FoundAt):
+		return l.Timestamp
 	}
-	return l.DeadAt
+	return l.FoundAt
 }
 
 // Filter selects letters. An empty field selects all; an empty Status selects

@@ -66,11 +66,17 @@ func (g gate) isForeign(r *http.Request) bool {
 		return true
 	}
 	for _, origin := range r.Header.Values("Origin") {
-		if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) && !g.isOurs(u) {
+		if u, err := url.Parse(origin); err != nil || !isSelf(u, r) && !g.isOurs(u) {
 			return origin != "null" || r.Header.Get("Sec-Fetch-Site") == ""
 		}
 	}
 	return false
+}
+
+// isSelf tells whether an origin is the address that the request was sent to.
+// This server speaks plain http; https before it is that of base_url.
+func isSelf(origin *url.URL, r *http.Request) bool {
+	return origin.Scheme == "http" && strings.EqualFold(origin.Host, r.Host)
 }
 
 func (g gate) isOurs(origin *url.URL) bool {

@@ -23,7 +23,7 @@ func (q *query) letters() review.Filter {
 		Queues:  q.many("queue"),
 		Status:  statusesOf(q.among("status", statusWords...)),
 		Causes:  q.many("cause"),
-		Text:    q.one("q"),
+		Text:    q.text("q"),
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"github.com/unwedge/unwedge/review"
 )
 
 // Bounds of lists, and of one value in a query.
@@ -15,6 +17,7 @@ const (
 	defaultLimit = 50
 	mostLimit    = 500
 	longestValue = 1024 // bytes
+	mostWords    = 32   // of a search
 )
 
 // query reads the parameters of a request and gathers everything that is
@@ -64,6 +67,16 @@ func (q *query) one(name string) string {
 		return ""
 	}
 	return all[0]
+}
+
+// text is the words of a search: so few that looking for them in a row takes no
+// time.
+func (q *query) text(name string) string {
+	given := q.one(name)
+	if len(review.Words([]byte(given))) > mostWords {
+		q.complain("%s has more than %d words", name, mostWords)
+	}
+	return given
 }
 
 // among is every value of a parameter that takes only some words.

@@ -109,6 +109,9 @@ func (b filterBody) filter() (review.Filter, error) {
 			return review.Filter{}, invalid("filter.status: %s is none of %s", quoted(w), strings.Join(statusWords, ", "))
 		}
 	}
+	if len(review.Words([]byte(b.Q))) > mostWords {
+		return review.Filter{}, invalid("filter.q has more than %d words", mostWords)
+	}
 	return review.Filter{Sources: b.Source, Queues: b.Queue, Status: statusesOf(b.Status), Causes: b.Cause, Text: b.Q}, nil
 }
 

@@ -58,7 +58,7 @@ func (n *Notifier) Notify(ctx context.Context, e alerts.Event) error {
 	if address == "" {
 		address = US
 	}
-	return mendable(alerts.Post(ctx, n.Client, address, nil, body))
+	return mendable(alerts.Post(ctx, n.Client, address, nil, body, key))
 }
 
 // routable tells whether a key can be one at all, so that a wrong file is told

@@ -44,7 +44,7 @@ func (n *Notifier) Notify(ctx context.Context, e alerts.Event) error {
 	if err != nil {
 		return err
 	}
-	return alerts.Post(ctx, n.Client, address, header, body)
+	return alerts.Post(ctx, n.Client, address, header, body, secret)
 }
 
 // Sign makes the headers that prove a body: webhook-id (the same at every

@@ -143,3 +143,19 @@ func TestAnErrorNamesNoAddress(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAReceiverThatGivesTheSecretBackLeaksNothing: what a receiver answers is
+// foreign text, and may be what it was sent.
+func TestAReceiverThatGivesTheSecretBackLeaksNothing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "cannot check "+secret)
+	}))
+	t.Cleanup(server.Close)
+	value := func(s string) func() (string, error) { return func() (string, error) { return s, nil } }
+	n := Notifier{URL: value(server.URL), Secret: value(secret), Client: alerts.NewClient()}
+	err := n.Notify(t.Context(), alerts.Event{ID: "x"})
+	if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "cannot check ***") {
+		t.Errorf("%v", err)
+	}
+}

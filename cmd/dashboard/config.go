@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"net/url"
@@ -139,12 +141,32 @@ func loadConfig(path string, getenv func(string) (string, bool)) (config, mistak
 	if err != nil {
 		return c, mistakes{fmt.Errorf("read the configuration: %w", err)}
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		return c, mistakes{errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
+	root, err := document(text)
+	if err != nil {
+		return c, mistakes{err}
 	}
-	wrong := decode(&root, getenv, &c)
+	wrong := decode(root, getenv, &c)
 	return c, append(wrong, c.validate(wrong)...)
+}
+
+// document is the only YAML document of a file: what stands in a second one
+// would be left unread.
+func document(text []byte) (*yaml.Node, error) {
+	var root, second yaml.Node
+	file := yaml.NewDecoder(bytes.NewReader(text))
+	err := file.Decode(&root)
+	if errors.Is(err, io.EOF) {
+		return &root, nil
+	}
+	if err == nil {
+		if err = file.Decode(&second); errors.Is(err, io.EOF) {
+			return &root, nil
+		}
+	}
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	return nil, fmt.Errorf("line %d: a second document begins: put everything into one", second.Line)
 }
 
 func (c *config) validate(already mistakes) (wrong mistakes) {

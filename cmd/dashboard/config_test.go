@@ -78,6 +78,7 @@ func TestEveryMistakeIsNamed(t *testing.T) {
 		"a rule for nobody":            {smallest + "alerts: {rules: [{notify: [nobody], severity: bad, page: maybe}]}\n", []string{"alerts.rules[0].notify", "alerts.rules[0].severity", "alerts.rules[0].page"}},
 		"Postgres":                     {smallest + "store: postgres://localhost/x\n", []string{"store", "not yet"}},
 		"no YAML":                      {"listen: [", []string{"line"}},
+		"a second document":            {smallest + "---\nlisten: 0.0.0.0:80\n", []string{"second document"}},
 		"a list for a mapping":         {"review: [monday]\n" + smallest, []string{"review"}},
 	} {
 		t.Run(name, func(t *testing.T) {

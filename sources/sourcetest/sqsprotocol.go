@@ -64,12 +64,15 @@ type protocol struct {
 	firstReceived types.Message
 }
 
+// sometimes begins a difference that is not met each time.
+const sometimes = "sometimes "
+
 // check notes one check. A server that is known to fail it must.
 func (p *protocol) check(name string, ok bool, detail any) {
 	p.t.Helper()
 	instead, known := p.differs[name]
 	switch {
-	case ok && known:
+	case ok && known && !strings.HasPrefix(instead, sometimes):
 		p.t.Errorf("%s: is as on AWS now; take it off the known differences", name)
 	case !ok && known:
 		p.met[name] = true
@@ -83,7 +86,7 @@ func (p *protocol) check(name string, ok bool, detail any) {
 
 func (p *protocol) done() {
 	for name := range p.differs {
-		if !p.met[name] {
+		if !p.met[name] && !strings.HasPrefix(p.differs[name], sometimes) {
 			p.t.Errorf("%s: a known difference that no check met", name)
 		}
 	}
