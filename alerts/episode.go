@@ -128,8 +128,9 @@ func (w *GroupWatch) take(ill []trouble, lines []line, js []Judgement, now time.
 	}
 	in.Title = title(in, ill, worst)
 	in.Reason = worst.said.Reason
+	g := group{now: now}
 	in.Evidence.Line, in.Evidence.Position, in.Evidence.Since = worst.line.Partition, worst.line.p.Position, worst.said.Since
-	in.Evidence.Owner, in.Evidence.Peers = worst.line.p.Owner, group{now: now}.peers(*worst.said, lines, js)
+	in.Evidence.Owner, in.Evidence.Peers = worst.line.p.Owner, g.peers(worst.line, worst.said.Verdict, g.count(lines, js))
 	in.Evidence.Waiting = 0
 	for _, t := range ill {
 		in.Evidence.Waiting += max(0, t.said.Lag-1)

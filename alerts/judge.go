@@ -45,8 +45,9 @@ func judge(lines []line, g group) []Judgement {
 		out[i] = Judgement{Partition: l.Partition, Verdict: v, Scope: scopeOf(v)}
 	}
 	g.scopes(lines, out)
+	c := g.count(lines, out)
 	for i, l := range lines {
-		l.tell(&out[i], g, lines, out)
+		l.tell(&out[i], g, c)
 	}
 	return out
 }

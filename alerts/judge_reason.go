@@ -10,7 +10,7 @@ import (
 
 // tell fills in what a judgement says besides its verdict: since when, how many
 // wait, and one sentence with the numbers that it rests on.
-func (l line) tell(j *Judgement, g group, lines []line, all []Judgement) {
+func (l line) tell(j *Judgement, g group, c census) {
 	j.Lag, j.Behind = sources.NotKnown, -1
 	if !l.unread() {
 		j.Lag, j.Behind = l.p.lag(l.Lag), l.p.behind(l.Lag, g.now)
@@ -30,18 +30,18 @@ func (l line) tell(j *Judgement, g group, lines []line, all []Judgement) {
 	case Rewind:
 		j.Since = l.p.Rewound.At
 	}
-	j.Reason = l.reason(*j, g, lines, all)
+	j.Reason = l.reason(*j, g, c)
 }
 
-func (l line) reason(j Judgement, g group, lines []line, all []Judgement) string {
+func (l line) reason(j Judgement, g group, c census) string {
 	p := l.p
 	switch j.Verdict {
 	case Unknown:
 		return l.whyUnknown(g)
 	case HeadOfLineStall:
-		return l.waits(g) + l.restarts() + "; " + g.peers(j, lines, all) + l.closing(g)
+		return l.waits(g) + l.restarts() + "; " + g.peers(l, j.Verdict, c) + l.closing(g)
 	case GroupStall:
-		return l.waits(g) + g.whyAll(lines, all) + l.closing(g)
+		return l.waits(g) + g.whyAll(c) + l.closing(g)
 	case Stopped:
 		return fmt.Sprintf("no members since %s, and %s%s", clock(g.lastSeen), l.waits(g), l.closing(g)) + alreadySo(g)
 	case Unassigned:
@@ -111,35 +111,65 @@ func (l line) unreadCount() string {
 	return "how many records wait is not known"
 }
 
-// peers says how the other lines do.
-func (g group) peers(j Judgement, lines []line, all []Judgement) string {
-	var moving, idle, standing, unread int
-	for i, l := range lines {
-		switch v := all[i].Verdict; {
-		case l.Partition == j.Partition || v == Orphaned:
-		case v.stalls() || l.frozen(g):
-			standing++
-		case l.unread() || v == Unknown || v == Unassigned:
-			unread++
-		case l.p.Waits == nothingWaits && g.now.Sub(l.p.RoseAt) > l.threshold():
-			idle++
-		default:
-			moving++
-		}
+// doing is how a line does, as its peers are told of it.
+type doing int
+
+const (
+	leftOut doing = iota // orphaned: no peer
+	moves
+	idles
+	stands
+	untold
+	doings
+)
+
+// census counts the lines of a group by how they do.
+type census [doings]int
+
+func (g group) doing(l line, v Verdict) doing {
+	switch {
+	case v == Orphaned:
+		return leftOut
+	case v.stalls() || l.frozen(g):
+		return stands
+	case l.unread() || v == Unknown || v == Unassigned:
+		return untold
+	case l.p.Waits == nothingWaits && g.now.Sub(l.p.RoseAt) > l.threshold():
+		return idles
 	}
+	return moves
+}
+
+func (g group) count(lines []line, all []Judgement) (c census) {
+	for i, l := range lines {
+		c[g.doing(l, all[i].Verdict)]++
+	}
+	return c
+}
+
+// peers says how the lines beside this one do.
+func (g group) peers(l line, v Verdict, c census) string {
+	c[g.doing(l, v)]--
 	var parts []string
-	for _, part := range []struct {
+	others := 0
+	for _, said := range []struct {
 		n         int
 		one, more string
-	}{{moving, "moves", "move"}, {idle, "has nothing to read", "have nothing to read"}, {standing, "stands too", "stand too"}, {unread, "is not known", "are not known"}} {
+	}{
+		{c[moves], "moves", "move"},
+		{c[idles], "has nothing to read", "have nothing to read"},
+		{c[stands], "stands too", "stand too"},
+		{c[untold], "is not known", "are not known"},
+	} {
+		others += said.n
 		switch {
-		case part.n == 1:
-			parts = append(parts, "1 "+part.one)
-		case part.n > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.more))
+		case said.n == 1:
+			parts = append(parts, "1 "+said.one)
+		case said.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", said.n, said.more))
 		}
 	}
-	return othersSay(moving+idle+standing+unread, parts)
+	return othersSay(others, parts)
 }
 
 func othersSay(others int, parts []string) string {
@@ -155,17 +185,11 @@ func othersSay(others int, parts []string) string {
 }
 
 // whyAll says what it rests on that the whole group is said to stand.
-func (g group) whyAll(lines []line, all []Judgement) string {
-	standing := 0
-	for i := range lines {
-		if all[i].Verdict == GroupStall {
-			standing++
-		}
+func (g group) whyAll(c census) string {
+	if spent := g.churn.Rebalancing + g.churn.Settled; g.churn.Rebalancing > 0 && 4*g.churn.Rebalancing >= 3*spent {
+		return fmt.Sprintf("; the group has been rebalancing for %s of the last %s", about(g.churn.Rebalancing), about(spent))
 	}
-	if g.churn.Rebalancing > 0 && 4*g.churn.Rebalancing >= 3*(g.churn.Rebalancing+g.churn.Settled) {
-		return fmt.Sprintf("; the group has been rebalancing for %s of the last %s", about(g.churn.Rebalancing), about(g.churn.Rebalancing+g.churn.Settled))
-	}
-	return fmt.Sprintf("; so have all %d partitions with something to read, with %s alive", standing, several(int64(g.members), "member"))
+	return fmt.Sprintf("; so have all %d partitions with something to read, with %s alive", c[stands], several(int64(g.members), "member"))
 }
 
 func (l line) whyUnknown(g group) string {
