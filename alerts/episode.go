@@ -53,10 +53,14 @@ func (w *GroupWatch) troubles(lines []line, js []Judgement, now time.Time) []tro
 		if l.rule.Page == PageOff || !l.trouble(j.Verdict, now) {
 			continue
 		}
-		ill = append(ill, trouble{line: l, said: j, pages: l.rule.Page == PageOn && !w.AlreadySo})
+		ill = append(ill, trouble{line: l, said: j, pages: l.rule.Page == PageOn && !w.already(j.Verdict)})
 	}
 	return ill
 }
+
+// already tells whether a line was so at the first reading of its source. That
+// holds for what was stopped; a loss that we watched is news.
+func (w *GroupWatch) already(v Verdict) bool { return w.AlreadySo && v == Stopped }
 
 // trouble tells whether a verdict on this line makes an incident. A partition
 // without an owner does once something has waited there for stall_after: a
@@ -77,7 +81,7 @@ func (l line) trouble(v Verdict, now time.Time) bool {
 
 // open opens an incident about these lines.
 func (w *GroupWatch) open(g sources.Group, ill []trouble, lines []line, js []Judgement, now time.Time) *Incident {
-	w.Incident = &Incident{ID: newID(), Source: g.Source, Group: g.Name, OpenedAt: now, AlreadySo: w.AlreadySo}
+	w.Incident = &Incident{ID: newID(), Source: g.Source, Group: g.Name, OpenedAt: now, AlreadySo: true}
 	w.Stood = map[lineKey]*stood{}
 	w.Calm.stop()
 	w.take(ill, lines, js, now)
@@ -111,9 +115,12 @@ func (w *GroupWatch) take(ill []trouble, lines []line, js []Judgement, now time.
 	for _, t := range ill {
 		changed = w.add(t) || changed
 	}
+	if in.AlreadySo && slices.ContainsFunc(ill, func(t trouble) bool { return !w.already(t.said.Verdict) }) {
+		in.AlreadySo, changed = false, true
+	}
 	pages := slices.ContainsFunc(ill, func(t trouble) bool { return t.pages })
 	if pages && !in.Pages {
-		in.Pages, in.AlreadySo, changed = true, false, true
+		in.Pages, changed = true, true
 		for _, t := range ill {
 			t.said.Page = true
 		}

@@ -159,9 +159,39 @@ func TestBehindAfterPagesOnAge(t *testing.T) {
 	}
 }
 
+// ahead is the end of a log that has records from the first reading on.
+func ahead(t int) int64 { return busy(t) + 1000 }
+
+// TestAStopThatWeSeeIsNews: a group that was empty and caught up when we first
+// looked, or that came when its source had been read before, was not stopped
+// already; nor is a loss that we watch, whatever the group was before.
+func TestAStopThatWeSeeIsNews(t *testing.T) {
+	nobody := func(int) []string { return nil }
+	late := model{until: 900, state: always("Empty"), members: nobody, lines: []modelLine{{pos: fixed(0), end: func(t int) int64 { return int64(t / 300) }}}}
+	if n := late.run(t); len(n.pages()) != 1 || n.opened()[0].AlreadySo {
+		t.Errorf("records that came later: paged at %v", n.pages())
+	}
+	w := &GroupWatch{Joined: true}
+	at, opened := time.Date(2026, 9, 10, 2, 0, 0, 0, time.UTC), 0
+	for i := range 40 {
+		g := sources.Group{Source: "payments", Name: "g", Protocol: sources.Classic, State: "Empty", MembersKnown: true, Lines: []sources.Lag{{Partition: sources.Partition{Source: "payments", Group: "g", Topic: "t"}, Position: 5, End: 50, StableEnd: 50, Head: sources.HeadRecord}}}
+		if step := w.Next(g, Rules{}, at.Add(time.Duration(i)*15*time.Second)); step.Opened != nil && step.Opened.Pages && !step.Opened.AlreadySo {
+			opened++
+		}
+	}
+	if opened != 1 {
+		t.Errorf("a group that came later and stands without members: %d pages", opened)
+	}
+	loss := model{until: 1200, state: always("Empty"), members: nobody, lines: []modelLine{{pos: fixed(10), end: ahead, start: func(t int) int64 { return map[bool]int64{true: 500}[t >= 900] }}}}
+	n := loss.run(t)
+	if len(n.pages()) != 1 || n.pages()[0] < 900 {
+		t.Errorf("a loss in a group that was so already: paged at %v", n.pages())
+	}
+}
+
 func TestWhatWasSoAlreadyIsListed(t *testing.T) {
 	empty, members := emptyFrom(0, 900)
-	m := model{until: 3600, state: empty, members: members, lines: []modelLine{{pos: from(900, fixed(10), func(t int) int64 { return min(busy(t), 100*int64(t-900)) })}}}
+	m := model{until: 3600, state: empty, members: members, lines: []modelLine{{end: ahead, pos: from(900, fixed(10), func(t int) int64 { return min(ahead(t), 100*int64(t-900)) })}}}
 	n := m.run(t)
 	if len(n.opened()) != 1 || !n.opened()[0].AlreadySo || n.opened()[0].Pages || len(n.pages()) != 0 || len(n.resolved()) != 1 {
 		t.Errorf("opened %+v, paged at %v, resolved at %v", n.opened(), n.pages(), n.resolved())
@@ -177,7 +207,7 @@ func TestWhatWasSoAlreadyIsListed(t *testing.T) {
 			return nil
 		}
 		return members2(t)
-	}, lines: []modelLine{{pos: from(330, fixed(0), stuck(busy, 1200, never))}}}
+	}, lines: []modelLine{{end: ahead, pos: from(330, fixed(0), stuck(ahead, 1200, never))}}}
 	if got := again.run(t).pages(); len(got) != 1 {
 		t.Errorf("stopped after it was seen alive: paged at %v", got)
 	}

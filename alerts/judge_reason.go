@@ -250,6 +250,9 @@ func (l line) whyOK(g group) string {
 	if l.Position == sources.NoCommit {
 		return fmt.Sprintf("no commit yet; %s for %s, and it may take %s", several(p.raw(l.Lag), "offset"), about(waited), about(l.threshold()))
 	}
+	if p.FirstAt.Equal(g.now) {
+		return l.unreadCount() + " at the first reading; the next one tells whether it moves"
+	}
 	if waited == 0 {
 		return "moving; " + l.unreadCount()
 	}

@@ -32,6 +32,7 @@ type loop struct {
 
 	watches map[string]*GroupWatch // nil: to be loaded
 	saved   map[string]uint64      // hash of what the store has of each
+	knew    bool                   // a reading of the source worked, in this run or an earlier one
 	told    map[string]toldOf      // what the evidence of standing incidents tells, by group
 
 	// Shared, under Watcher.swap.
@@ -92,6 +93,7 @@ func (l *loop) poll(ctx context.Context) {
 		l.failed(ctx, err)
 		return
 	}
+	l.knew = l.knew || readErr == nil
 	l.show(r, readErr)
 }
 
@@ -116,6 +118,7 @@ func (l *loop) load(ctx context.Context) error {
 		watches[group], saved[group] = w, maphash.Bytes(l.seed, text)
 	}
 	l.watches, l.saved, l.told = watches, saved, map[string]toldOf{}
+	l.knew = l.knew || len(watches) > 0
 	return nil
 }
 
@@ -177,7 +180,7 @@ func (l *loop) undated(g sources.Group) []sources.Lag {
 func (l *loop) watch(group string) *GroupWatch {
 	w := l.watches[group]
 	if w == nil {
-		w = &GroupWatch{}
+		w = &GroupWatch{Joined: l.knew}
 		l.watches[group] = w
 	}
 	return w

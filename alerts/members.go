@@ -100,7 +100,7 @@ func (w *GroupWatch) see(g sources.Group, now time.Time) {
 	if w.FirstAt.IsZero() {
 		w.FirstAt = now
 		w.UsedAt = now
-		w.AlreadySo = known(g) && len(g.Members) == 0
+		w.AlreadySo = !w.Joined && known(g) && len(g.Members) == 0 && leftWaiting(g)
 	}
 	w.Source, w.Group = g.Source, g.Name
 	w.ReadAt = now
@@ -113,6 +113,14 @@ func (w *GroupWatch) see(g sources.Group, now time.Time) {
 			w.Uncommitted = true
 		}
 	}
+}
+
+// leftWaiting tells whether something waits in a group by its offsets: what was
+// empty and caught up when we first looked may stop later, and that is news.
+func leftWaiting(g sources.Group) bool {
+	return slices.ContainsFunc(g.Lines, func(l sources.Lag) bool {
+		return l.Err == nil && l.PositionErr == nil && l.Position != sources.NoCommit && max(l.Position, l.Start) < l.StableEnd
+	})
 }
 
 // back is a group that is there again. A line that is where it was before goes

@@ -112,7 +112,7 @@ func (p *progress) lose(l sources.Lag, r reading) {
 		p.Start > p.Position || l.Start <= p.Position || !p.unread() {
 		return
 	}
-	if l.Position >= l.Start && p.couldRead(l.Start-p.Position, r.now) {
+	if l.Position >= l.Start && p.couldRead(l.Start-p.Position, r) {
 		return
 	}
 	p.Loss = &loss{At: r.now, From: p.Position, To: l.Start}
@@ -133,15 +133,20 @@ func (p *progress) unread() bool {
 // couldRead tells whether so many records can have been read since the position
 // last rose, going by three times the longest step that the line was seen to
 // make: a consumer may have worked on them for all that time. Where retention
-// removed all that waited, nothing tells.
-func (p *progress) couldRead(records int64, now time.Time) bool {
-	if len(p.Marks) < fewestMarks || p.Position+records >= p.limitBefore() {
+// removed all that waited, nothing tells. A line that had stood for as long as a
+// stall takes did not work on them: it has no more time than since the last
+// reading, and no benefit of a doubt.
+func (p *progress) couldRead(records int64, r reading) bool {
+	since, stalled := p.RoseAt, p.Wait.elapsed(r.now) >= p.Habit.threshold(r.rule.StallAfter)
+	if stalled {
+		since = p.ReadAt
+	} else if len(p.Marks) < fewestMarks || p.Position+records >= p.limitBefore() {
 		return true // a loss is only claimed when it was seen
 	}
 	var longest float64
 	for i := 1; i < len(p.Marks); i++ {
 		a, b := p.Marks[i-1], p.Marks[i]
-		steps := max(1, float64(now.UnixMilli()-p.RoseAt.UnixMilli())/float64(max(1, b.At-a.At)))
+		steps := max(1, float64(r.now.UnixMilli()-since.UnixMilli())/float64(max(1, b.At-a.At)))
 		longest = max(longest, float64(b.Position-a.Position)*steps)
 	}
 	return float64(records) <= 3*longest

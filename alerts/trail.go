@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	keptMarks   = 16          // how many advances of a line are remembered
+	keptMarks   = 18          // how many advances of a line are remembered
 	keptEnds    = 24          // how many readings of its end
 	noLateness  = time.Minute // a line that is late by less is not slow, or a quarter of stall_after
 	fewestMarks = 4           // fewer show no trend
@@ -37,12 +37,13 @@ func spacing(stallAfter time.Duration) time.Duration { return stallAfter / 8 }
 // unmark forgets the marks: from here on the line is another one.
 func (p *progress) unmark(position int64) { p.Marks, p.First = nil, position }
 
-// mark remembers an advance. The newest is always kept; of those closer than
-// the spacing the later one replaces the earlier.
+// mark remembers an advance. The newest is always kept; one that is closer to
+// the one before it than the spacing is replaced by the next, so that the marks
+// reach equally far back whatever the poll.
 func (p *progress) mark(l sources.Lag, now time.Time, stallAfter time.Duration) {
 	m := mark{At: now.UnixMilli(), Position: l.Position, Lag: p.lag(l), Late: p.late(l, now).Milliseconds()}
 	n := len(p.Marks)
-	if n >= 2 && m.At-p.Marks[n-2].At < spacing(stallAfter).Milliseconds() {
+	if n >= 2 && p.Marks[n-1].At-p.Marks[n-2].At < spacing(stallAfter).Milliseconds() {
 		p.Marks[n-1] = m
 		return
 	}

@@ -159,7 +159,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		{
 			"what had no members at the first reading is already so",
-			model{until: 900, state: always("Empty"), members: func(int) []string { return nil }, lines: []modelLine{{pos: fixed(100)}}},
+			model{until: 900, state: always("Empty"), members: func(int) []string { return nil }, lines: []modelLine{{pos: fixed(100), end: ahead}}},
 			[]want{{900, 0, Stopped, GroupScope}},
 			nil,
 		},

@@ -32,7 +32,8 @@ type GroupWatch struct {
 	Empty       bool          // the last reading saw none
 	Returned    stopwatch     // since members are there again
 	Absence     time.Duration // how long there were none before that
-	AlreadySo   bool          // it had no members at the first reading, and has shown no life since
+	Joined      bool          // it was first seen when its source had been read before
+	AlreadySo   bool          // it stood without members at the first reading of its source, and has shown no life since
 	Uncommitted bool          // one of its positions was seen past the stable end
 	Churn       churn
 	Retention   time.Duration // offsets.retention.minutes; 0: not known
