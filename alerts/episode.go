@@ -138,6 +138,9 @@ func (w *GroupWatch) take(ill []trouble, lines []line, js []Judgement, now time.
 	g := group{now: now}
 	in.Evidence.Line, in.Evidence.Position, in.Evidence.Since = worst.line.Partition, worst.line.p.Position, worst.said.Since
 	in.Evidence.Owner, in.Evidence.Peers = worst.line.p.Owner, g.peers(worst.line, worst.said.Verdict, g.count(lines, js))
+	if in.Scope == GroupScope {
+		in.Evidence.Peers = "" // all of them are in it
+	}
 	in.Evidence.Waiting = 0
 	for _, t := range ill {
 		in.Evidence.Waiting += max(0, t.said.Lag-1)

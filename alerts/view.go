@@ -9,7 +9,7 @@ import (
 )
 
 // sparkReadings is how many readings of a line's lag are kept to be drawn.
-const sparkReadings = 20
+const sparkReadings = 60
 
 // worstFirst orders groups as they are shown.
 func worstFirst(a, b GroupView) int {

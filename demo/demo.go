@@ -82,7 +82,7 @@ func (w *World) start() (err error) {
 		return err
 	}
 	w.queues.seed(time.Now())
-	w.tell("The workers started; payments come in.")
+	w.tell("Payments come in.")
 	w.StartWorkers()
 	w.background(w.topics.traffic)
 	w.background(w.queues.traffic)

@@ -31,47 +31,47 @@ type check struct {
 	code        string
 	refuses     bool
 	mustConfirm bool
-	message     string // of the warning; %d is how many letters
+	message     string // of the warning; %s is how many letters
 	applies     func(candidate) bool
 }
 
 // checks are all that a plan looks at, refusals first, the plainest before
 // those that follow from it. The codes are those of the API.
 var checks = []check{
-	{code: "payload_gone", refuses: true, message: "the store has forgotten the bodies of %d letters", applies: func(c candidate) bool {
+	{code: "payload_gone", refuses: true, message: "the store has forgotten the bodies of %s", applies: func(c candidate) bool {
 		return !c.letter.BodyKept
 	}},
-	{code: "not_the_original", refuses: true, message: "the values of %d letters describe the record and are not it", applies: func(c candidate) bool {
+	{code: "not_the_original", refuses: true, message: "the values of %s describe the record and are not it", applies: func(c candidate) bool {
 		return c.letter.NotTheOriginal
 	}},
-	{code: "no_target", refuses: true, message: "nothing says where %d letters go back to", applies: func(c candidate) bool {
+	{code: "no_target", refuses: true, message: "nothing says where %s go back to", applies: func(c candidate) bool {
 		return c.way.Queue == "" || c.way.Guess && errors.Is(c.aimed, sources.ErrNoSuchQueue)
 	}},
-	{code: "target_forbidden", refuses: true, message: "redrive_to does not allow the target of %d letters", applies: func(c candidate) bool {
+	{code: "target_forbidden", refuses: true, message: "redrive_to does not allow the target of %s", applies: func(c candidate) bool {
 		return !c.rules.Allowed(c.way.Queue) || errors.Is(c.aimed, sources.ErrNotAuthorised)
 	}},
-	{code: "target_missing", refuses: true, message: "the target of %d letters is not there", applies: func(c candidate) bool {
+	{code: "target_missing", refuses: true, message: "the target of %s is not there", applies: func(c candidate) bool {
 		return errors.Is(c.aimed, sources.ErrNoSuchQueue)
 	}},
-	{code: "too_large", refuses: true, message: "the target does not take letters of the size of %d", applies: func(c candidate) bool {
+	{code: "too_large", refuses: true, message: "the target does not take letters of the size of %s", applies: func(c candidate) bool {
 		return errors.Is(c.aimed, sources.ErrTooLarge)
 	}},
-	{code: "into_itself", mustConfirm: true, message: "%d letters would go to a dead-letter queue", applies: func(c candidate) bool {
+	{code: "into_itself", mustConfirm: true, message: "%s would go to a dead-letter queue", applies: func(c candidate) bool {
 		return c.kind == sources.DeadLetterQueue || c.way.Queue == c.letter.Queue
 	}},
-	{code: "returned_before", mustConfirm: true, message: "%d letters have come back twice or more", applies: func(c candidate) bool {
+	{code: "returned_before", mustConfirm: true, message: "%s have come back twice or more", applies: func(c candidate) bool {
 		return c.letter.Returns >= 2
 	}},
-	{code: "target_from_header", message: "only a header says where %d letters go: no name rule, mapping or policy confirms it", applies: func(c candidate) bool {
+	{code: "target_from_header", message: "only a header says where %s go: no name rule, mapping or policy confirms it", applies: func(c candidate) bool {
 		return c.way.Hint
 	}},
-	{code: "many_receivers", message: "more than one group will receive %d letters", applies: func(c candidate) bool {
+	{code: "many_receivers", message: "more than one group will receive %s", applies: func(c candidate) bool {
 		return len(c.receivers) > 1
 	}},
-	{code: "no_reader", message: "nobody reads the target of %d letters", applies: func(c candidate) bool {
+	{code: "no_reader", message: "nobody reads the target of %s", applies: func(c candidate) bool {
 		return c.asked && len(c.receivers) == 0
 	}},
-	{code: "expires_soon", message: "the broker forgets %d letters within a day", applies: func(c candidate) bool {
+	{code: "expires_soon", message: "the broker forgets %s within a day", applies: func(c candidate) bool {
 		return !c.letter.ExpiresAt.IsZero() && c.letter.ExpiresAt.Before(c.now.Add(expiresSoon))
 	}},
 }
@@ -108,12 +108,19 @@ func (w warned) add(letter string, codes []string) {
 	}
 }
 
+func letters(n int) string {
+	if n == 1 {
+		return "1 letter"
+	}
+	return fmt.Sprintf("%d letters", n)
+}
+
 // warnings are those of the plan, in the order of the checks.
 func (w warned) warnings() []Warning {
 	all := []Warning{}
 	for _, k := range checks {
 		if one := w[k.code]; one != nil {
-			one.Message, one.MustConfirm = fmt.Sprintf(k.message, one.Count), k.mustConfirm
+			one.Message, one.MustConfirm = fmt.Sprintf(k.message, letters(one.Count)), k.mustConfirm
 			all = append(all, *one)
 		}
 	}

@@ -30,6 +30,7 @@ var (
 // nothing is counted twice, and what is gone is gone at once.
 type figures struct {
 	board     Board
+	readings  func(alerts.Board) []alerts.SourceRead
 	queues    Queues
 	incidents Incidents
 	log       *slog.Logger
@@ -47,7 +48,7 @@ func (f figures) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeBudget)
 	defer cancel()
 	board := f.board.Board()
-	for _, r := range board.Sources {
+	for _, r := range f.readings(board) {
 		if !r.ReadAt.IsZero() {
 			out <- gauge(readDesc, float64(r.ReadAt.UnixMilli())/1000, r.Source)
 		}
@@ -123,7 +124,7 @@ func (s *Server) buildMetrics() {
 	built.Set(1)
 	s.metrics = prometheus.NewRegistry()
 	s.metrics.MustRegister(
-		figures{s.Board, s.Queues, s.Incidents, s.Log}, s.notified, built,
+		figures{s.Board, s.readings, s.Queues, s.Incidents, s.Log}, s.notified, built,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 }

@@ -172,7 +172,7 @@ func headWhy(i alerts.Incident) string {
 	case i.Verdict == alerts.HeadOfLineStall || i.Verdict == alerts.GroupStall:
 		return "The record at the head was not read yet."
 	}
-	return "A " + strings.ReplaceAll(string(i.Verdict), "_", " ") + " has no record at its head that is to blame."
+	return "No record is to blame."
 }
 
 // knownOf is what is known of an incident, and what is not.
@@ -191,8 +191,11 @@ func knownOf(g alerts.GroupView, i alerts.Incident) []views.Known {
 	if i.Evidence.Missing != "" {
 		out = append(out, views.Known{Text: sentence(i.Evidence.Missing), Not: true})
 	}
-	if at >= 0 {
-		out = append(out, views.Known{Text: "the consumer's own error. Look for the offset in its log.", Not: true})
+	switch {
+	case i.Verdict == alerts.Stopped:
+		out = append(out, views.Known{Text: "No members are there: look at the last deploy, and at what should run its workers."})
+	case at >= 0:
+		out = append(out, views.Known{Text: "the consumer's own error. Look for " + payload.Count(at) + " in its log.", Not: true})
 	}
 	return out
 }

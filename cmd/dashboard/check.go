@@ -87,7 +87,7 @@ func (p program) checkNotifier(ctx context.Context, n notifierConfig, to alerts.
 	ctx, cancel := context.WithTimeout(ctx, checkFor)
 	defer cancel()
 	if err := accepts(ctx, n.address()); err != nil {
-		fmt.Fprintf(p.stdout, "notifier %s: MISSING: %v\n", n.Name, err)
+		fmt.Fprintf(p.stdout, "notifier %s: unreachable: %v\n", n.Name, err)
 		return false
 	}
 	fmt.Fprintf(p.stdout, "notifier %s: its address accepts connections\n", n.Name)
@@ -95,7 +95,7 @@ func (p program) checkNotifier(ctx context.Context, n notifierConfig, to alerts.
 		return true
 	}
 	if err := alerts.SendTest(ctx, to); err != nil {
-		fmt.Fprintf(p.stdout, "notifier %s: MISSING: %v\n", n.Name, err)
+		fmt.Fprintf(p.stdout, "notifier %s: not accepted: %v\n", n.Name, err)
 		return false
 	}
 	fmt.Fprintf(p.stdout, "notifier %s: a test page was accepted, and its resolve\n", n.Name)

@@ -64,12 +64,13 @@ func (p program) playDemo(ctx context.Context, listen, format string) error {
 func tellDemo(out io.Writer, address string) {
 	fmt.Fprintf(out, `The demo is at %s
 
+  %s/         what is so right now
   %s/review   the Monday queue: what was given up on, by cause
   %s/demo     the switches: deploy the fix, stop the workers, write a bad record
 
 In about half a minute one bad record wedges a partition, and the pager rings.
 Ctrl-C ends it and leaves nothing behind.
-`, address, address, address)
+`, address, address, address, address)
 }
 
 func demoMount(world *demo.World, server func() *web.Server) web.Mount {

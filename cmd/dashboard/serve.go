@@ -76,7 +76,7 @@ type scenery struct {
 func (p program) dashboard(ctx context.Context, c *config, log *slog.Logger, more scenery) (err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", c.Listen, err)
+		return fmt.Errorf("listen on %s: %w; --listen takes another address", c.Listen, err)
 	}
 	defer func() { err = errors.Join(err, ignoreClosed(listener.Close())) }()
 	db, err := store.Open(ctx, c.Store)
