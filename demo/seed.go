@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -48,10 +49,10 @@ func (w wave) letter(i int, at time.Time) *kgo.Record {
 	if w.from == ledgerPostings {
 		message = fmt.Sprintf(w.message, r.Key)
 	}
-	headers := append(r.Headers, origin(r)...)
+	headers := slices.Concat(r.Headers, origin(r), failure(w.class, message, w.frame))
 	return &kgo.Record{
 		Topic: w.dead, Partition: int32(i % 2), Key: r.Key, Value: r.Value, Timestamp: at,
-		Headers: append(headers, failure(w.class, message, w.frame)...),
+		Headers: headers,
 	}
 }
 

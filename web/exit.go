@@ -24,7 +24,7 @@ func (c *crash) Error() string { return fmt.Sprintf("panic: %v", c.value) }
 
 // panicked makes an error of a panic. One that means "hang up" goes on.
 func panicked(value any) error {
-	if value == http.ErrAbortHandler {
+	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(value)
 	}
 	return &crash{value: value, stack: debug.Stack()}

@@ -144,27 +144,27 @@ func systemFacts(system map[string]string) []views.Fact {
 // letterTimeline is the letter's life, as far as anyone recorded it.
 func letterTimeline(l review.Letter) []views.Moment {
 	var out []views.Moment
-	add := func(at time.Time, mark, text, more string) {
+	add := func(at time.Time, mark, text string) {
 		if !at.IsZero() {
-			out = append(out, views.Moment{At: at, Text: text, More: more, Mark: mark})
+			out = append(out, views.Moment{At: at, Text: text, Mark: mark})
 		}
 	}
 	if l.Origin.Queue != "" {
-		add(l.Origin.Timestamp, "", "Written to "+l.Origin.Queue, "")
+		add(l.Origin.Timestamp, "", "Written to "+l.Origin.Queue)
 	}
 	failed := "Last attempt failed"
 	if l.Attempts != nil && *l.Attempts > 0 {
 		failed = "Attempt " + payload.Count(*l.Attempts) + ", the last one, failed"
 	}
-	add(l.FailedAt, "failed", failed, "")
-	add(l.DeadAt, "", "Dead-lettered to "+l.Queue, "")
-	add(l.FoundAt, "review", "Read by Unwedge", "")
+	add(l.FailedAt, "failed", failed)
+	add(l.DeadAt, "", "Dead-lettered to "+l.Queue)
+	add(l.FoundAt, "review", "Read by Unwedge")
 	slices.SortStableFunc(out, func(a, b views.Moment) int { return a.At.Compare(b.At) })
 	expires := "The queue may forget it"
 	if l.ExpiryIs == "exact" {
 		expires = "The queue forgets it"
 	}
-	add(l.ExpiresAt, "clock", expires, "")
+	add(l.ExpiresAt, "clock", expires)
 	return out
 }
 

@@ -74,7 +74,7 @@ func (k *kafkaConfig) build(name string) (source, error) {
 	built, err := kafka.New(c)
 	return source{
 		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
-		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}, nil), DropHeaders: k.DropHeaders},
+		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders},
 	}, err
 }
 

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,16 +57,14 @@ type patternsConfig struct {
 	Exclude []string `yaml:"exclude"`
 }
 
-func (p *patternsConfig) or(include, exclude []string) sources.Patterns {
+// or is the patterns, with what is included where the file does not say.
+func (p *patternsConfig) or(include []string) sources.Patterns {
 	if p == nil {
-		return sources.Patterns{Include: include, Exclude: exclude}
+		return sources.Patterns{Include: include}
 	}
 	out := sources.Patterns{Include: p.Include, Exclude: p.Exclude}
 	if p.Include == nil {
 		out.Include = include
-	}
-	if p.Exclude == nil {
-		out.Exclude = exclude
 	}
 	return out
 }
@@ -210,7 +210,7 @@ func loopback(listen string) error {
 	if err != nil {
 		return fmt.Errorf("%q is no address such as 127.0.0.1:8080", listen)
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > math.MaxUint16 {
 		return fmt.Errorf("%q has no port", listen)
 	}
 	if host == "localhost" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -37,17 +38,17 @@ func (p program) demo(ctx context.Context, args []string) int {
 	return exitOK
 }
 
-func (p program) playDemo(ctx context.Context, listen, format string) error {
+func (p program) playDemo(ctx context.Context, listen, format string) (err error) {
 	dir, err := os.MkdirTemp("", "unwedge-demo-store-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	world, err := demo.Start()
 	if err != nil {
 		return err
 	}
-	defer world.Close()
+	defer func() { err = errors.Join(err, world.Close()) }()
 	c := demoConfig(world, listen, filepath.Join(dir, "unwedge.db"))
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if format == "json" {

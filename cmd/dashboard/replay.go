@@ -46,7 +46,7 @@ func replayFile(name string, rules alerts.Rules, out *bufio.Writer) error {
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	if err := alerts.Replay(bufio.NewReader(file), rules, out); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}

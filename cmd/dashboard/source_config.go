@@ -103,7 +103,7 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 func (k *kafkaConfig) source(name string) kafka.Config {
 	c := kafka.Config{
 		Name: name, Brokers: k.Brokers, Routes: routes(k.Redrive), Mappings: mappings(k.Mappings),
-		Groups: k.Groups.or(nil, nil), RedriveTo: k.RedriveTo.or(nil, nil),
+		Groups: k.Groups.or(nil), RedriveTo: k.RedriveTo.or(nil),
 	}
 	if k.DeadLetters != nil {
 		c.DeadLetters = sources.Patterns{Include: k.DeadLetters.Include, Exclude: k.DeadLetters.Exclude}
@@ -146,7 +146,7 @@ func (s *sqsConfig) validate(name, path string, wrong *mistakes) {
 func (s *sqsConfig) source(name string) sqs.Config {
 	return sqs.Config{
 		Name: name, Region: s.Region, Endpoint: s.Endpoint, Routes: routes(s.Redrive),
-		Queues: s.Queues.or([]string{"*"}, nil), DeadLetters: s.DeadLetters.or(nil, nil),
+		Queues: s.Queues.or([]string{"*"}), DeadLetters: s.DeadLetters.or(nil),
 		ScanEvery: time.Duration(s.ScanEvery),
 	}
 }
