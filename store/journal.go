@@ -200,8 +200,11 @@ func (b *booking) confirm(ctx context.Context, ids []string) error {
 	for chunk := range slices.Chunk(ids, 500) {
 		in, args := inList("i.id", chunk)
 		items, numbers, err := readItems(ctx, b.tx, `i.state = 'sent' AND `+in+` ORDER BY i.number`, args...)
-		if err != nil || len(items) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(items) == 0 {
+			continue
 		}
 		for _, i := range items {
 			b.audit = append(b.audit, auditEntry{b.by, "redrive", i.LetterID, "sent to " + target(i.Target, i.Receipt)})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -121,7 +122,7 @@ func (t *taking) byOffset(ctx context.Context) error {
 			at.queue, at.partition, *o.Offset, t.look.Source).Scan(&from.item, &from.letter, &from.returns)
 		if err == nil {
 			t.live(l.ID, from)
-		} else if err != sql.ErrNoRows {
+		} else if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 	}

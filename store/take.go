@@ -280,8 +280,11 @@ func (t *taking) turn(ctx context.Context, ids []string, from, to review.Status)
 	for chunk := range slices.Chunk(ids, 500) {
 		in, args := inList("id", chunk)
 		list, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE status = ? AND `+in, append([]any{string(from)}, args...)...)
-		if err != nil || len(list) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(list) == 0 {
+			continue
 		}
 		in, args = inList("id", list)
 		if err := move(ctx, t.tx, to, in, args...); err != nil {
