@@ -160,7 +160,10 @@ func (r *reading) lostCoordinators(ctx context.Context, groups []string) map[str
 		return out
 	}
 	if resp.Version < 4 {
-		return map[string]error{groups[0]: code(resp.ErrorCode)}
+		if err := code(resp.ErrorCode); err != nil {
+			out[groups[0]] = err // the only one that such a broker was asked for
+		}
+		return out
 	}
 	for _, c := range resp.Coordinators {
 		if err := code(c.ErrorCode); err != nil {

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -116,7 +115,7 @@ func (r *round) look(ctx context.Context, looks []*look, level kgo.IsolationLeve
 // take takes an answer, and tells whether nothing was learnt from it.
 func (l *look) take(g got) (stuck bool) {
 	switch {
-	case outOfRange(g.err) || g.err != nil:
+	case g.err != nil:
 		l.err = g.err
 	case len(g.records) > 0:
 		l.result = sources.HeadLook{Head: sources.HeadRecord, Offset: g.records[0].Offset, Timestamp: timeOf(g.records[0])}
@@ -163,7 +162,7 @@ func (s *Source) headsOf(looks []*look) (map[sources.Partition]sources.HeadLook,
 	s.tails.seen = seen
 	s.tails.mu.Unlock()
 	if len(out) == 0 && len(errs) > 0 {
-		return out, errors.Join(errs[0])
+		return out, errs[0]
 	}
 	return out, nil
 }

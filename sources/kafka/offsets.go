@@ -38,7 +38,7 @@ type listed struct {
 
 type listing map[sources.TopicPartition]listed
 
-// offset of a partition; one that was not answered for is an error.
+// of is the offset of a partition; one that was not answered for is an error.
 func (l listing) of(tp sources.TopicPartition) (int64, error) {
 	a, there := l[tp]
 	if !there {
