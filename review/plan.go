@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,8 @@ import (
 // PlanKept is how long a plan can be started.
 const PlanKept = 24 * time.Hour
 
-// planned is how many letters of a plan its first answer has, and how many are
-// in memory at a time while it is made.
+// planShown is how many letters of a plan its first answer has, planChunk how
+// many are in memory at a time while it is made.
 const (
 	planShown = 1000
 	planChunk = 200
@@ -127,22 +128,9 @@ func (p *planner) allReceivers() []sources.Receiver {
 		all = append(all, r.groups...)
 	}
 	slices.SortFunc(all, func(a, b sources.Receiver) int {
-		if a.Queue != b.Queue {
-			return compare(a.Queue, b.Queue)
-		}
-		return compare(a.Group, b.Group)
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Group, b.Group))
 	})
 	return all
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // takeable tells whether a letter of this status may be redriven.

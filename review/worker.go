@@ -70,8 +70,8 @@ type Journal interface {
 	// RecordSettled writes which sent items are settled at their source: confirmed.
 	RecordSettled(ctx context.Context, redrive string, results []Result) error
 	// SetTrouble writes why the redrive does not get on just now; "" when it does.
-	// FinishRedrive ends it when nothing is left, and tells whether it has.
 	SetTrouble(ctx context.Context, redrive, text string) error
+	// FinishRedrive ends it when nothing is left, and tells whether it has.
 	FinishRedrive(ctx context.Context, redrive string) (bool, error)
 }
 
