@@ -14,6 +14,7 @@ func TestForeignWritesAreRefused(t *testing.T) {
 	for _, foreign := range [][]string{
 		{"Origin", "https://evil.example"},
 		{"Origin", "http://127.0.0.1:9999"},
+		{"Origin", "https://127.0.0.1:8080"}, // another scheme is another origin
 		{"Origin", "null"},
 		{"Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"},
 		{"Origin", "://"},

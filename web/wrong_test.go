@@ -31,6 +31,8 @@ func TestWrongRequests(t *testing.T) {
 		{"GET", "/api/v1/redrives/plans/nothing/letters", "", 404, codeNotFound, `plan "nothing"`},
 		{"GET", "/api/v1/incidents/nothing", "", 404, codeNotFound, `incident "nothing"`},
 		{"GET", "/api/v1/dead-letters?limit=0", "", 400, codeInvalid, "limit"},
+		{"GET", "/api/v1/dead-letters?q=" + strings.Repeat("a+", 60), "", 400, codeInvalid, "q has more than 32 words"},
+		{"GET", "/api/v1/causes?q=" + strings.Repeat("a+", 60), "", 400, codeInvalid, "q has more than 32 words"},
 		{"GET", "/api/v1/dead-letters?limit=501", "", 400, codeInvalid, "500"},
 		{"GET", "/api/v1/dead-letters?limit=abc", "", 400, codeInvalid, `"abc"`},
 		{"GET", "/api/v1/dead-letters?limit=1e2", "", 400, codeInvalid, "limit"},
