@@ -12,6 +12,9 @@ type Rules struct {
 	Routes      []sources.Route  // the ways back that somebody configured; the first that matches wins
 	To          sources.Patterns // queues that may be written to
 	DropHeaders []string         // headers to leave out, besides those of the convention
+	// Names are the queues that a dead-letter queue may belong to by its name
+	// alone, the likeliest first; nil: no name says anything.
+	Names func(deadLetterQueue string) []string
 }
 
 // Allowed tells whether a redrive may write to a queue. Topics that start with
@@ -44,7 +47,7 @@ func WayBack(l sources.DeadLetter, q sources.Queue, to string, rules Rules) Way 
 	if way, ok := byPolicy(l, q); ok {
 		return way
 	}
-	return byName(l)
+	return byName(l, rules)
 }
 
 // byPolicy is the way that the broker itself vouches for: on SQS the queue that
@@ -65,64 +68,24 @@ func byPolicy(l sources.DeadLetter, q sources.Queue) (Way, bool) {
 
 // byName goes by the convention's headers, confirmed by the name of the
 // dead-letter queue where that says the same, else by one of them alone.
-func byName(l sources.DeadLetter) Way {
+func byName(l sources.DeadLetter, rules Rules) Way {
 	hint := l.RedriveTo
 	if hint == "" {
 		hint = l.Origin.Queue
 	}
-	named := nameRule(l.Queue)
+	var names []string
+	if rules.Names != nil {
+		names = rules.Names(l.Queue)
+	}
 	switch {
-	case hint == "" && named == "":
+	case hint == "" && len(names) == 0:
 		return Way{Why: "no route, policy, header or name rule says where it came from"}
 	case hint == "":
-		return Way{Queue: named, Why: "by the name of " + l.Queue, Guess: true}
-	case slices.Contains(nameRules(l.Queue), hint):
+		return Way{Queue: names[0], Why: "by the name of " + l.Queue, Guess: true}
+	case slices.Contains(names, hint):
 		return Way{Queue: hint, Why: "its headers and the name of " + l.Queue + " say so"}
 	case strings.HasPrefix(l.Convention, "mapping"):
 		return Way{Queue: hint, Why: "the configured mapping says so"}
 	}
 	return Way{Queue: hint, Why: "only its headers say so", Hint: true}
-}
-
-// deadEndings are how dead-letter queues are called after the queue that they
-// belong to. Longer ones stand before those that they end with.
-var deadEndings = []string{
-	".dead-letter", "-dead-letter", "_dead_letter", "-deadletter", ".deadletter",
-	"__dlq", ".dlq", "-dlq", "_dlq", ".dlt", "-dlt", "_dlt", "_error", "_poisoned", "-poison", ".poison",
-}
-
-// nameRule is the queue that a dead-letter queue belongs to by its name alone;
-// "" when the name says nothing.
-func nameRule(dead string) string {
-	if all := nameRules(dead); len(all) > 0 {
-		return all[0]
-	}
-	return ""
-}
-
-// nameRules are all the queues that a dead-letter queue may belong to by its
-// name. SQS FIFO queues keep their own ending behind it.
-func nameRules(dead string) []string {
-	name, fifo := strings.CutSuffix(dead, ".fifo")
-	var all []string
-	add := func(base string) {
-		if fifo {
-			base += ".fifo"
-		}
-		if !slices.Contains(all, base) {
-			all = append(all, base)
-		}
-	}
-	lower := strings.ToLower(name)
-	for _, e := range deadEndings {
-		if base := strings.TrimSuffix(lower, e); base != lower && base != "" {
-			add(name[:len(base)])
-		}
-	}
-	for _, b := range []string{"dlq.", "dlt.", "dead-letter-topic-", "error."} {
-		if strings.HasPrefix(lower, b) && len(name) > len(b) {
-			add(name[len(b):])
-		}
-	}
-	return all
 }

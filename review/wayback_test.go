@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
 )
 
 func TestWayBack(t *testing.T) {
@@ -38,6 +39,7 @@ func TestWayBack(t *testing.T) {
 		"C81: nothing says where it came from":       {letter: sources.DeadLetter{Queue: "connect-errors"}, want: ""},
 		"a queue called .dlq has no name before it":  {letter: sources.DeadLetter{Queue: ".dlq"}, want: ""},
 	} {
+		c.rules.Names = convention.Parents
 		got := WayBack(c.letter, c.queue, c.to, c.rules)
 		if got.Queue != c.want || got.Hint != c.hint || got.Guess != c.guess || got.Why == "" {
 			t.Errorf("%s: %+v, want %q, hint %t, guess %t", what, got, c.want, c.hint, c.guess)

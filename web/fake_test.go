@@ -15,6 +15,7 @@ import (
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
 )
 
 // thursday is when the tests' world stands still: Thursday night in the story.
@@ -236,7 +237,7 @@ func (w *world) config() Config {
 		Sources: []Source{
 			{Name: "payments", Kind: "Kafka, 3 brokers", Every: 15 * time.Second}, {Name: "aws", Kind: "SQS, ap-south-1", Every: 15 * time.Minute},
 		},
-		Rules: map[string]review.Rules{"payments": {To: sources.Patterns{Include: []string{"*"}}}},
+		Rules: map[string]review.Rules{"payments": {To: sources.Patterns{Include: []string{"*"}}, Names: convention.Parents}},
 	}
 }
 

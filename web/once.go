@@ -34,7 +34,7 @@ func (s *Server) once(c echo.Context, body []byte, run func(context.Context) (in
 		}
 		return writeJSON(c, status, answer)
 	}
-	path := c.Path()
+	path := c.Request().URL.Path
 	claimed, err := s.claim(c, path, key, body)
 	if err != nil || claimed.Status != 0 {
 		return answerAgain(c, claimed, err)

@@ -74,7 +74,7 @@ func (k *kafkaConfig) build(name string) (source, error) {
 	built, err := kafka.New(c)
 	return source{
 		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
-		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders},
+		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders, Names: convention.Parents},
 	}, err
 }
 
@@ -85,7 +85,7 @@ func (q *sqsConfig) build(name string) (source, error) {
 	built, err := sqs.New(c)
 	return source{
 		adapter: namedSQS{built, names}, every: cmp.Or(c.ScanEvery, sqs.DefaultScanEvery), kind: "SQS, " + c.Region,
-		rules: review.Rules{Routes: c.Routes, To: sources.Patterns{Include: []string{"*"}}},
+		rules: review.Rules{Routes: c.Routes, To: sources.Patterns{Include: []string{"*"}}, Names: convention.Parents},
 	}, err
 }
 

@@ -70,9 +70,10 @@ func isDead(name string) bool {
 	return slices.Contains([]string{"dlq", "dlt", "dead", "poison", "error"}, lower)
 }
 
-// parents are the queues that the name of a dead-letter or retry queue may
-// belong to, the likeliest first; nil when the name says nothing.
-func parents(name string) []string {
+// Parents are the queues that the name of a dead-letter or retry queue may
+// belong to, the likeliest first, whether or not they are there; nil when the
+// name says nothing. SQS FIFO queues keep their ending.
+func Parents(name string) []string {
 	plain, fifo := strings.CutSuffix(name, fifoEnding)
 	lower := strings.ToLower(plain)
 	var out []string
@@ -193,7 +194,7 @@ func (h *house) originOf(name string, depth int) string {
 	if depth == 0 {
 		return ""
 	}
-	for _, p := range parents(name) {
+	for _, p := range Parents(name) {
 		if h.names[p] {
 			return p
 		}
