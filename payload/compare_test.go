@@ -177,27 +177,6 @@ func TestALargeBodyIsOddAndNeverTakenApart(t *testing.T) {
 	}
 }
 
-func TestWhatLettersHaveInCommon(t *testing.T) {
-	letters := payments(19, func(i int) string {
-		return strings.NewReplacer(`"INR"`, `"INRR"`, `"USD"`, `"INRR"`).Replace(payment(i))
-	})
-	got := Common(letters, payments(500, payment))
-	if len(got) == 0 || got[0].Field != "currency" || got[0].Value != `"INRR"` || got[0].Records != 19 || got[0].Of != 19 || got[0].Others != 0 || got[0].OfOther != 500 {
-		t.Fatalf("%+v", got)
-	}
-	for _, s := range got {
-		if s.Field == "header:version" {
-			t.Errorf("what all others have, too, sets nothing apart: %+v", s)
-		}
-	}
-	if got := Common(letters, nil); len(got) == 0 {
-		t.Error("without others, what they share is told")
-	}
-	if got := Common(nil, letters); got != nil {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestFieldsArePathsKindsAndExactValues(t *testing.T) {
 	got := fmt.Sprint(Fields([]byte(`{"a":{"b.c":1.10,"d":[true,{"e":null}]},"":"x"}`)))
 	want := `[{a object } {a."b.c" number 1.10} {a.d array } {a.d[] boolean true} {a.d[] object } {a.d[].e null null} {"" string x}]`

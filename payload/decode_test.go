@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -187,28 +186,6 @@ func TestHexHasPlaceBytesAndText(t *testing.T) {
 	}
 	if got := Hex(make([]byte, 2048), 1024); strings.Count(got, "\n") != 65 || !strings.Contains(got, "first 1 kB of 2,048 bytes shown") {
 		t.Errorf("%s", got)
-	}
-}
-
-func TestC98OddTimestampsAreSaidToBeOdd(t *testing.T) {
-	now := time.Date(2026, 9, 14, 9, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		ms   int64
-		at   string
-		note string
-	}{
-		{-1, "0001-01-01T00:00:00Z", "no timestamp"},
-		{0, "1970-01-01T00:00:00Z", "the beginning of 1970: unusual"},
-		{1665014400, "1970-01-20T06:30:14.4Z", "looks like seconds"},
-		{1672647300792, "2023-01-02T08:15:00.792Z", ""},
-		{now.AddDate(10, 0, 0).UnixMilli(), "2036-09-14T09:00:00Z", "in the future"},
-		{1672647300792000, "", "looks like microseconds"},
-		{1672647300792000000, "", "looks like nanoseconds"},
-	} {
-		at, note := PlausibleTime(c.ms, now)
-		if note != c.note || c.at != "" && at.Format(time.RFC3339Nano) != c.at {
-			t.Errorf("%d: %s %q, want %s %q", c.ms, at, note, c.at, c.note)
-		}
 	}
 }
 
