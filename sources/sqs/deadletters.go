@@ -138,9 +138,7 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 		for id := range l.kept {
 			batch.Present[id] = true
 		}
-		away := func(id string, _ int) bool { return !batch.Present[id] }
-		maps.DeleteFunc(l.extra, away)
-		maps.DeleteFunc(l.tries, away)
+		maps.DeleteFunc(l.extra, func(id string, _ int) bool { return !batch.Present[id] })
 	}
 	if c.Lost != nil && w.started.Before(c.Lost.Until) {
 		// What an earlier run looked at is hidden still: it is looked for when it

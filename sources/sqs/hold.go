@@ -3,6 +3,7 @@ package sqs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,16 +12,23 @@ import (
 
 const (
 	// holdFor is how long a letter that is being redriven is hidden. It is made
-	// longer while the redrive goes on; after a crash it ends.
-	holdFor = 5 * time.Minute
+	// longer while the redrive goes on; after a crash it ends, and whoever takes
+	// over has to wait for that.
+	holdFor = 90 * time.Second
 	// holdLeast is what must be left of a hold for a send to begin.
 	holdLeast = 20 * time.Second
 	// holdMost is how long a hold is made longer for a redrive that asks for it
 	// no more.
 	holdMost = 15 * time.Minute
-	// mostTries is how often a letter is looked for, each time through the whole
-	// queue, while somebody else holds messages of it.
-	mostTries = 4
+	// fewestTries is how often a letter is looked for, each time through the whole
+	// queue, before it is gone.
+	fewestTries = 2
+	// missedFor is how long it is looked for while somebody else holds messages of
+	// the queue: that may be a run of ours that was killed, whose holds end by
+	// themselves.
+	missedFor = holdFor + 30*time.Second
+	// forgetMissed is when a letter that nobody asks for any more is forgotten.
+	forgetMissed = time.Hour
 	// releaseAfter is how long what a redrive looked at stays hidden, in case it
 	// asks for more of the same queue.
 	releaseAfter = 3 * time.Second
@@ -47,7 +55,7 @@ func (l *line) take(ctx context.Context, wanted map[string]entry) (order []strin
 	l.releaseSoon()
 	for id := range wanted {
 		if l.keeps(id) {
-			delete(l.tries, id)
+			delete(l.missed, id)
 			order = append(order, id)
 		}
 	}
@@ -103,14 +111,13 @@ func (l *line) keep(ctx context.Context, ids []string) {
 }
 
 // notFound says which letters are gone for good: those that were not there in
-// looks at the whole queue, one after the other. A letter deep in a FIFO group
-// is there, and cannot be had before those in front of it.
+// looks at the whole queue, one after the other, while nobody else held messages
+// of it, or for longer than a hold of ours lasts. A letter deep in a FIFO group is
+// there, and cannot be had before those in front of it.
 func (l *line) notFound(w *sweep, wanted map[string]entry, missing []string) map[string]error {
-	gone := map[string]error{}
-	needed := 2
-	if w.counts.inFlight > int64(len(l.held)+len(l.kept)) {
-		needed = mostTries
-	}
+	gone, now := map[string]error{}, l.s.now()
+	maps.DeleteFunc(l.missed, func(_ string, m miss) bool { return now.Sub(m.since) > forgetMissed })
+	held := w.counts.inFlight > int64(len(l.held)+len(l.kept))
 	for _, id := range missing {
 		if group := wanted[id].Group; l.f.fifo && w.counts.visible > 0 && l.full(group) {
 			if !l.keepsAnyOf(wanted, group) {
@@ -118,12 +125,23 @@ func (l *line) notFound(w *sweep, wanted map[string]entry, missing []string) map
 			}
 			continue
 		}
-		if l.tries[id]++; l.tries[id] >= needed {
-			delete(l.tries, id)
-			gone[id] = fmt.Errorf("%w: %s was not there in %d looks at all of %s; somebody else took it, or holds it", sources.ErrGone, id, needed, l.f.name)
+		m := l.missed[id]
+		if m.tries++; m.tries == 1 {
+			m.since = now
+		}
+		l.missed[id] = m
+		if m.tries >= fewestTries && (!held || now.Sub(m.since) >= missedFor) {
+			delete(l.missed, id)
+			gone[id] = fmt.Errorf("%w: %s was not there in %d looks at all of %s; somebody else took it, or holds it", sources.ErrGone, id, m.tries, l.f.name)
 		}
 	}
 	return gone
+}
+
+// miss is how long, and how often, a letter was looked for in vain.
+type miss struct {
+	tries int
+	since time.Time
 }
 
 // full tells whether ten messages of a group are held: SQS hands out no more.

@@ -48,14 +48,14 @@ type hold struct {
 type line struct {
 	s *Source
 
-	mu    sync.Mutex
-	f     facts
-	held  map[string]hold // by message id: looked at, to be released
-	kept  map[string]hold // to be redriven
-	extra map[string]int  // looks of ours that no batch has told of yet
-	sweep *sweep          // nil: none is under way
-	tries map[string]int  // how often a letter to be redriven was not found
-	stop  *time.Timer     // releases what a redrive looked at
+	mu     sync.Mutex
+	f      facts
+	held   map[string]hold // by message id: looked at, to be released
+	kept   map[string]hold // to be redriven
+	extra  map[string]int  // looks of ours that no batch has told of yet
+	sweep  *sweep          // nil: none is under way
+	missed map[string]miss // letters to be redriven that were not found
+	stop   *time.Timer     // releases what a redrive looked at
 }
 
 // line is the line of a queue.
@@ -64,7 +64,7 @@ func (s *Source) line(f facts) *line {
 	defer s.mu.Unlock()
 	l := s.lines[f.name]
 	if l == nil {
-		l = &line{s: s, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, tries: map[string]int{}}
+		l = &line{s: s, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, missed: map[string]miss{}}
 		s.lines[f.name] = l
 	}
 	return l
