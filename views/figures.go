@@ -238,7 +238,11 @@ func (c Counts) pieces(total int) []piece {
 	x := 0.0
 	for _, s := range c.ledger() {
 		if s.count > 0 && s.state != "planned" && s.state != "cancelled" {
-			pieces = append(pieces, piece{s.state, coordinate2(x), coordinate2(max(float64(s.count)-gap, gap))})
+			width := float64(s.count)
+			if x+width < float64(total) { // the last one ends with the bar
+				width = max(width-gap, gap)
+			}
+			pieces = append(pieces, piece{s.state, coordinate2(x), coordinate2(width)})
 		}
 		x += float64(s.count)
 	}

@@ -204,6 +204,9 @@ func (n Notice) glyph() string {
 	}
 }
 
+// single tells that the list has one page, without a foot that says so.
+func (p Pager) single() bool { return p.First == "" && p.Next == "" }
+
 // says how much of the list is on this page.
 func (p Pager) says(noun string) string {
 	switch {

@@ -202,3 +202,8 @@ func (c Chart) marks() []string {
 	}
 	return at
 }
+
+// tells tells whether the timeline says something already.
+func (p IncidentPage) tells(what string) bool {
+	return slices.ContainsFunc(p.Timeline, func(m Moment) bool { return m.More == what })
+}

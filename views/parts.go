@@ -16,6 +16,9 @@ type Bytes struct {
 	Cut     bool // Text is only its beginning
 }
 
+// shown is the text, with a mark where it goes on.
+func (b Bytes) shown() string { return b.Text + oneOf(b.Cut, "…", "") }
+
 // Body is a message's value in the ways it can be looked at.
 type Body struct {
 	Null   bool

@@ -78,7 +78,7 @@ func (p RedrivePage) heading() string {
 	case p.Job.State == "failed":
 		return "Redrive of " + all + " failed"
 	case c.Unknown > 0:
-		return "Redrive of " + all + ": of " + number(c.Unknown) + " nobody knows whether they arrived"
+		return "Redrive of " + all + ": " + number(c.Unknown) + " may or may not have arrived"
 	case c.Returned > 0:
 		return "Redrive of " + all + ": " + number(c.Returned) + " came back"
 	case c.Failed > 0:

@@ -82,13 +82,35 @@ func joined(before rune, after string) bool {
 	return before > 0x2ff && next > 0x2ff && next != utf8.RuneError && !unseen(next)
 }
 
+// longClass is the length, in bytes, from which a name may also break before
+// the words that a class's name is made of.
+const longClass = 32
+
+func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
+
+// Holder is "client id (member id)" short enough for a line: a member id that
+// begins with the client id keeps its last five characters, which tell members
+// of one client id apart.
+func Holder(owner string) string {
+	client, member, ok := strings.Cut(strings.TrimSuffix(owner, ")"), " (")
+	rest, begins := strings.CutPrefix(member, client)
+	if !ok || !begins || len(rest) <= tailOfMember || !utf8.ValidString(rest[len(rest)-tailOfMember:]) {
+		return owner
+	}
+	return client + " (…" + rest[len(rest)-tailOfMember:] + ")"
+}
+
+const tailOfMember = 5
+
 // breakable splits a long name where it may break: after dots, dashes, slashes
-// and colons.
+// and colons, and in a long one within the names of classes.
 func breakable(name string) []string {
 	var parts []string
 	last := 0
+	humped := len(name) >= longClass
 	for i := range len(name) - 1 {
-		if strings.IndexByte(".-/:_", name[i]) >= 0 && i > last {
+		if i > last && (strings.IndexByte(".-/:_", name[i]) >= 0 || humped && isLower(name[i]) && isUpper(name[i+1])) {
 			parts = append(parts, name[last:i+1])
 			last = i + 1
 		}

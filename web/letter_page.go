@@ -111,7 +111,7 @@ func headerRows(l review.Letter, drop []string) []views.HeaderRow {
 			row.Fate = "dropped"
 		}
 		if d := payload.Decode(h.Value, shownHeader); d.Format == payload.FormatInt32 || d.Format == payload.FormatInt64 {
-			row.Meaning, row.As = d.Text, d.Format
+			row.Meaning, row.As = strings.TrimSuffix(d.Text, " ("+d.Format+")"), d.Format
 		}
 		if row.Meaning != "" || row.Value.NotUTF8 {
 			row.Hex = spacedHex(h.Value)

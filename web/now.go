@@ -183,7 +183,7 @@ func knownOf(g alerts.GroupView, i alerts.Incident) []views.Known {
 		out = append(out, views.Known{Text: "Restarting will not help if the record is bad: the group starts again at " + payload.Count(at) + "."})
 	}
 	if i.Evidence.Owner != "" {
-		out = append(out, views.Known{Text: "Its owner: " + i.Evidence.Owner + ", " + plural(g.Members, "member") + ", " + cmp.Or(strings.ToLower(g.State), "state not known") + "."})
+		out = append(out, views.Known{Text: "Its owner: " + views.Holder(i.Evidence.Owner) + ", " + plural(g.Members, "member") + ", " + cmp.Or(strings.ToLower(g.State), "state not known") + "."})
 	}
 	if i.Evidence.Head != nil && len(i.Evidence.Suspects) == 0 && i.Evidence.Sample > 0 {
 		out = append(out, views.Known{Text: "Nothing sets the records there apart from the " + payload.Count(i.Evidence.Sample) + " before them.", Not: true})
