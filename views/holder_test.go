@@ -22,7 +22,7 @@ func TestLongClassesBreak(t *testing.T) {
 	if last := long[len(long)-1]; last != "Exception" {
 		t.Errorf("a long class ends in %q", last)
 	}
-	if short := breakable("payment.retryQueue"); len(short) != 2 {
+	if short := breakable("com.acme.InvalidCurrencyException"); len(short) != 3 {
 		t.Errorf("a short name breaks into %q", short)
 	}
 }

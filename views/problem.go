@@ -1,5 +1,7 @@
 package views
 
+import "slices"
+
 // ErrorPage says that a request could not be answered, and what to do.
 type ErrorPage struct {
 	Frame
@@ -29,3 +31,8 @@ func (p ErrorPage) heading() string {
 }
 
 func (p ErrorPage) glyphOf() string { return oneOf(p.Status == 404, "i-search", "i-warn") }
+
+// leadsTo tells whether one of the links leads to a page.
+func (p ErrorPage) leadsTo(path string) bool {
+	return slices.ContainsFunc(p.Links, func(l Link) bool { return l.Href == path })
+}

@@ -82,9 +82,9 @@ func joined(before rune, after string) bool {
 	return before > 0x2ff && next > 0x2ff && next != utf8.RuneError && !unseen(next)
 }
 
-// longClass is the length, in bytes, from which a name may also break before
-// the words that a class's name is made of.
-const longClass = 32
+// longClass is the length, in bytes, from which a name without a dot or dash
+// may break between the words that it is made of.
+const longClass = 28
 
 func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
@@ -108,12 +108,27 @@ const tailOfMember = 5
 func breakable(name string) []string {
 	var parts []string
 	last := 0
-	humped := len(name) >= longClass
 	for i := range len(name) - 1 {
-		if i > last && (strings.IndexByte(".-/:_", name[i]) >= 0 || humped && isLower(name[i]) && isUpper(name[i+1])) {
-			parts = append(parts, name[last:i+1])
+		if strings.IndexByte(".-/:_", name[i]) >= 0 && i > last {
+			parts = append(parts, humps(name[last:i+1])...)
 			last = i + 1
 		}
 	}
-	return append(parts, name[last:])
+	return append(parts, humps(name[last:])...)
+}
+
+// humps splits the name of a class into its words, if it is a long one.
+func humps(class string) []string {
+	if len(class) < longClass {
+		return []string{class}
+	}
+	var parts []string
+	last := 0
+	for i := range len(class) - 1 {
+		if isLower(class[i]) && isUpper(class[i+1]) {
+			parts = append(parts, class[last:i+1])
+			last = i + 1
+		}
+	}
+	return append(parts, class[last:])
 }
