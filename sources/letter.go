@@ -58,13 +58,13 @@ type DeadLetter struct {
 	// "exact", "not before".
 	ExpiryIs string
 
-	Origin     Origin
-	Reason     Reason
-	Attempts   *int   // nil: not known
+	Origin   Origin
+	Reason   Reason
+	Attempts *int // nil: not known
 	// Looks is how many receives of an SQS message were our own since it was
 	// last told of: each look counts in ApproximateReceiveCount. They are taken
 	// off Attempts, which is right for a letter that is seen for the first time.
-	Looks int
+	Looks      int
 	Convention string // id of the convention that was recognised; "" when none was
 	// ErrorHeaders are the names of the headers that the convention wrote: what
 	// a redrive drops so that failures do not pile up.
