@@ -154,7 +154,7 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 // hidden says what a sweep could not see, "" when that was nothing.
 func (l *line) hidden(w *sweep) string {
 	unseen := w.counts.visible
-	others := max(0, w.counts.inFlight-int64(len(l.held)+len(l.kept)))
+	others := max(0, w.counts.inFlight-l.live())
 	about := int64(len(w.seen)) + unseen + others
 	switch {
 	case l.f.fifo && unseen > 0:

@@ -2,33 +2,21 @@ package sqs
 
 import (
 	"context"
-	"fmt"
-	"maps"
+	"errors"
 	"slices"
 	"time"
-
-	"github.com/unwedge/unwedge/sources"
 )
 
 const (
 	// holdFor is how long a letter that is being redriven is hidden. It is made
-	// longer while the redrive goes on; after a crash it ends, and whoever takes
+	// longer while the program lives; after a crash it ends, and whoever takes
 	// over has to wait for that.
-	holdFor = 90 * time.Second
+	holdFor = time.Minute
 	// holdLeast is what must be left of a hold for a send to begin.
 	holdLeast = 20 * time.Second
 	// holdMost is how long a hold is made longer for a redrive that asks for it
 	// no more.
 	holdMost = 15 * time.Minute
-	// fewestTries is how often a letter is looked for, each time through the whole
-	// queue, before it is gone.
-	fewestTries = 2
-	// missedFor is how long it is looked for while somebody else holds messages of
-	// the queue: that may be a run of ours that was killed, whose holds end by
-	// themselves.
-	missedFor = holdFor + 30*time.Second
-	// forgetMissed is when a letter that nobody asks for any more is forgotten.
-	forgetMissed = time.Hour
 	// releaseAfter is how long what a redrive looked at stays hidden, in case it
 	// asks for more of the same queue.
 	releaseAfter = 3 * time.Second
@@ -51,6 +39,7 @@ func (l *line) take(ctx context.Context, wanted map[string]entry) (order []strin
 	for !w.done && len(left()) > 0 && err == nil {
 		_, err = l.lookFor(ctx, w, wanted)
 		l.keep(ctx, left())
+		l.extend(ctx, holdFor/2) // the keeper waits for the lock, which a long queue holds for minutes
 	}
 	l.releaseSoon()
 	for id := range wanted {
@@ -100,70 +89,18 @@ func (l *line) keep(ctx context.Context, ids []string) {
 	}
 	failed := l.setHidden(ctx, holds, int(holdFor/time.Second))
 	for id, h := range holds {
-		delete(l.held, id)
-		if failed[id] != nil { // its time was over, or somebody else has it
+		switch {
+		case errors.Is(failed[id], errHandle): // its time was over, or somebody else has it
+			delete(l.held, id)
 			delete(l.kept, id)
 			continue
+		case failed[id] != nil: // it is ours for as long as it was, and to be released
+			continue
 		}
+		delete(l.held, id)
 		h.until, h.touched = now.Add(holdFor), now
 		l.kept[id] = h
 	}
-}
-
-// notFound says which letters are gone for good: those that were not there in
-// looks at the whole queue, one after the other, while nobody else held messages
-// of it, or for longer than a hold of ours lasts. A letter deep in a FIFO group is
-// there, and cannot be had before those in front of it.
-func (l *line) notFound(w *sweep, wanted map[string]entry, missing []string) map[string]error {
-	gone, now := map[string]error{}, l.s.now()
-	maps.DeleteFunc(l.missed, func(_ string, m miss) bool { return now.Sub(m.since) > forgetMissed })
-	held := w.counts.inFlight > int64(len(l.held)+len(l.kept))
-	for _, id := range missing {
-		if group := wanted[id].Group; l.f.fifo && w.counts.visible > 0 && l.full(group) {
-			if !l.keepsAnyOf(wanted, group) {
-				gone[id] = fmt.Errorf("it lies behind ten others of its message group %s: redrive or discard those first", group)
-			}
-			continue
-		}
-		m := l.missed[id]
-		if m.tries++; m.tries == 1 {
-			m.since = now
-		}
-		l.missed[id] = m
-		if m.tries >= fewestTries && (!held || now.Sub(m.since) >= missedFor) {
-			delete(l.missed, id)
-			gone[id] = fmt.Errorf("%w: %s was not there in %d looks at all of %s; somebody else took it, or holds it", sources.ErrGone, id, m.tries, l.f.name)
-		}
-	}
-	return gone
-}
-
-// miss is how long, and how often, a letter was looked for in vain.
-type miss struct {
-	tries int
-	since time.Time
-}
-
-// full tells whether ten messages of a group are held: SQS hands out no more.
-func (l *line) full(group string) bool {
-	n := 0
-	for _, holds := range []map[string]hold{l.held, l.kept} {
-		for _, h := range holds {
-			if h.group == group {
-				n++
-			}
-		}
-	}
-	return n >= mostPerCall
-}
-
-func (l *line) keepsAnyOf(wanted map[string]entry, group string) bool {
-	for id, e := range wanted {
-		if e.Group == group && l.keeps(id) {
-			return true
-		}
-	}
-	return false
 }
 
 // releaseSoon lets go of what a redrive looked at, unless it comes back for

@@ -30,6 +30,9 @@ const (
 	// releaseLimit ends a release that hangs; the messages then turn visible by
 	// themselves.
 	releaseLimit = 5 * time.Second
+	// finishLimit is how long a receive may go on whose caller is being stopped:
+	// longer than the longest of our polls.
+	finishLimit = 4 * time.Second
 	// triesWhenThrottled is how often a call is repeated that SQS put off.
 	triesWhenThrottled = 6
 )
@@ -96,8 +99,13 @@ func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, er
 	var out *sqs.ReceiveMessageOutput
 	asked := l.s.now()
 	err := patiently(ctx, func() (err error) {
+		if err := cmp.Or(ctx.Err(), l.s.ending.Err()); err != nil {
+			return err
+		}
+		call, done := finishing(ctx)
+		defer done()
 		asked = l.s.now()
-		out, err = l.s.client.ReceiveMessage(ctx, in, once)
+		out, err = l.s.client.ReceiveMessage(call, in, once)
 		return err
 	})
 	if err != nil {
@@ -111,6 +119,31 @@ func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, er
 		}
 	}
 	return out.Messages, nil
+}
+
+// finishing is a context for a receive that is not broken off with its caller's:
+// SQS may have hidden messages by then, and without the answer nobody could
+// release them. It has finishLimit to end.
+func finishing(ctx context.Context) (context.Context, func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(finishLimit, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// live is how many messages we hold at this time: of those in flight, ours.
+func (l *line) live() (n int64) {
+	now := l.s.now()
+	for _, holds := range []map[string]hold{l.held, l.kept} {
+		for _, h := range holds {
+			if h.until.After(now) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // patiently repeats a call that SQS has put off, ever more slowly.
@@ -174,6 +207,9 @@ func (l *line) setHiddenOnce(ctx context.Context, holds map[string]hold, ids []s
 	for _, e := range out.Failed {
 		if i, err := strconv.Atoi(deref(e.Id)); err == nil && i < len(ids) {
 			failed[ids[i]] = fmt.Errorf("%s: %s", deref(e.Code), deref(e.Message))
+			if e.SenderFault { // of a message that was received, it is only the handle
+				failed[ids[i]] = fmt.Errorf("%w: %w", errHandle, failed[ids[i]])
+			}
 		}
 	}
 	return failed

@@ -60,8 +60,10 @@ func (e entry) size() int {
 }
 
 // Pack takes hold of letters, and packs those that it got into batches, by
-// count and by bytes. A letter that is not in its queue after several looks is
-// sources.ErrGone; one that others hold is left for a later time.
+// count and by bytes. A letter that cannot be found is left for a later time, in
+// neither answer: others may hold it, and so may a run of ours that was killed.
+// It is sources.ErrGone once the queue shows that nobody holds any, or when it has
+// been missed for longer than a dead run's hold lasts.
 //
 // Letters of a FIFO group stand in a shipment in their order in the queue.
 func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {

@@ -282,41 +282,6 @@ func TestAFIFOShipmentIsRepeatedAlsoWhenItsLettersAreOff(t *testing.T) {
 	}
 }
 
-func TestALetterThatSomebodyTookIsGone(t *testing.T) {
-	w := pair(t, sqstest.Options{}, 3)
-	parcels := w.parcels("work")
-	parcels[1].Place.MessageID = "taken"
-	o := w.redrive(parcels)
-	if err := o.failed["001"]; len(o.confirmed) != 2 || !errors.Is(err, sources.ErrGone) {
-		t.Errorf("%v confirmed, %v", o.confirmed, err)
-	}
-}
-
-// TestWhatAKilledRunHeldIsNotGone: after kill -9 in a redrive the letters that
-// were held are hidden for a while yet. Absence is no proof: they are left for
-// later, and redriven when their hold is over.
-func TestWhatAKilledRunHeldIsNotGone(t *testing.T) {
-	w := newWorld(t, sqstest.Options{}, sqs.Config{})
-	w.must(w.CreateDeadLetterQueue("dlq", 3, "orders"))
-	w.put("dlq", "orders", 12)
-	w.scan("dlq")
-	parcels := w.parcels("orders")
-	if shipments, refused, err := w.Pack(t.Context(), parcels); err != nil || len(shipments) == 0 || len(refused) != 0 {
-		t.Fatalf("%v, %v, %v", shipments, refused, err)
-	}
-	w.restart() // killed: nothing was let go
-	for range 6 {
-		shipments, refused, err := w.Pack(t.Context(), parcels)
-		if err != nil || len(shipments) != 0 || len(refused) != 0 {
-			t.Fatalf("while they are hidden: %v, %v, %v", shipments, refused, err)
-		}
-	}
-	w.pass(91 * time.Second)
-	if o := w.redrive(parcels); len(o.confirmed) != 12 || len(o.failed) != 0 {
-		t.Errorf("after the hold: %d confirmed, failed %v", len(o.confirmed), o.failed)
-	}
-}
-
 func TestOnlyWhatIsRedrivenIsTouched(t *testing.T) {
 	w := pair(t, sqstest.Options{}, 30)
 	o := w.redrive(w.parcels("work")[7:9])

@@ -42,8 +42,8 @@ func (s *Source) stillHeld(ctx context.Context, cargo load) (map[string]error, e
 			case l.keeps(id), repeatable:
 			case gone[id] != nil:
 				lost[id] = gone[id]
-			default:
-				lost[id] = fmt.Errorf("%w: its hold ended before it was sent, and somebody else has it now", sources.ErrGone)
+			default: // nothing of the shipment goes out: it is packed anew, or known to be gone, later
+				return nil, fmt.Errorf("the hold of a letter in %s ended before it was sent, and it could not be received again yet", cargo.Queue)
 			}
 		}
 		return lost, nil

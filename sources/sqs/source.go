@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -109,17 +110,22 @@ func haveCredentials() bool {
 // Name is the source's name in the configuration.
 func (s *Source) Name() string { return s.cfg.Name }
 
-// Close releases what is held in queues and ends what runs.
+// Close ends what runs, lets a receive that is under way hear its answer, and
+// releases all that is held in queues. Nothing is received after it.
 func (s *Source) Close() {
 	s.end()
 	s.tasks.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), releaseLimit)
-	defer cancel()
+	var all errgroup.Group
+	all.SetLimit(callsAtOnce)
 	for _, l := range s.allLines() {
-		l.mu.Lock()
-		l.releaseAll(ctx)
-		l.mu.Unlock()
+		all.Go(func() error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.releaseAll(context.Background())
+			return nil
+		})
 	}
+	_ = all.Wait() // what could not be released turns visible by itself
 }
 
 // once switches the SDK's own retries off, for calls after whose lost answer

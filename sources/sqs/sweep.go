@@ -11,8 +11,9 @@ import (
 
 // waits are the seconds of the long polls after so many that brought nothing.
 // A long poll asks all servers, and still may bring nothing while messages are
-// there (aws-sdk-js issue 1135): one empty answer says little.
-var waits = []int{1, 1, 2, 3, 5}
+// there (aws-sdk-js issue 1135): one empty answer says little. None is longer than
+// finishLimit, so that a stop can wait for its answer.
+var waits = []int{1, 1, 2, 3, 3}
 
 // sweep is a look at a whole queue, in steps. What it has seen stays hidden
 // until its end: a message that is let go comes straight back.
@@ -79,7 +80,7 @@ func (l *line) over(ctx context.Context, w *sweep) (bool, error) {
 // complete tells whether a sweep that has ended saw every message that can be
 // seen: nobody else holds any.
 func (l *line) complete(w *sweep) bool {
-	if w.counts.inFlight > int64(len(l.held)+len(l.kept)) {
+	if w.counts.inFlight > l.live() {
 		return false
 	}
 	return l.f.fifo || w.counts.visible == 0
