@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ type world struct {
 	*sqs.Source
 	t        *testing.T
 	config   sqs.Config
-	ahead    time.Duration
+	ahead    atomic.Int64 // nanoseconds; timers of a source read the clock too
 	cursor   map[string][]byte
 	letters  map[string]sources.DeadLetter // by message id, as first seen
 	looks    map[string]int
@@ -45,14 +46,14 @@ func (w *world) restart() {
 	w.t.Helper()
 	s, err := sqs.New(w.config)
 	w.must(err)
-	s.SetNow(func() time.Time { return time.Now().Add(w.ahead) })
+	s.SetNow(func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) })
 	w.t.Cleanup(s.Close)
 	w.Source = s
 }
 
 // pass moves the clocks of both.
 func (w *world) pass(d time.Duration) {
-	w.ahead += d
+	w.ahead.Add(int64(d))
 	w.Advance(d)
 }
 
