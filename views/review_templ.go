@@ -316,7 +316,7 @@ func (p ReviewPage) lede() templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !p.LastAt.IsZero() {
-			templ_7745c5c3_Err = words(" New is what came since ", p.at(p.LastAt, clock), ".").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = words(" New is what we first saw since ", p.at(p.LastAt, clock), ".").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
