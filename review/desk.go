@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/unwedge/unwedge/internal/failpoint"
 )
 
 // Shelf is where the letters are.
@@ -58,7 +60,7 @@ func (d *Desk) Plan(ctx context.Context, r Request) (Plan, error) {
 	if err := valid(r); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{ID: newID("pl_"), CreatedAt: d.Now(), To: r.To}
+	plan := Plan{ID: newID("pl_"), CreatedAt: d.Now(), Options: r.Options}
 	total, err := d.Plans.Freeze(ctx, plan, r.Selection)
 	if err != nil {
 		return Plan{}, err
@@ -142,10 +144,15 @@ func (d *Desk) Start(ctx context.Context, r Request) (Redrive, error) {
 		return Redrive{}, err
 	}
 	job := Redrive{
-		ID: newID("rd_"), State: JobRunning, Reason: r.Reason, By: r.By, CreatedAt: d.Now(),
-		Total: plan.Total, RatePerSecond: r.RatePerSecond, Counts: map[ItemState]int{Planning: plan.Total},
+		ID: newID("rd_"), State: JobRunning, By: r.By, CreatedAt: d.Now(),
+		Total: plan.Total, Options: plan.Options, Counts: map[ItemState]int{Planning: plan.Total},
 	}
+	if r.OtherPace != nil {
+		job.Pace = *r.OtherPace
+	}
+	failpoint.Hit("redrive-starting")
 	err = d.Starter.StartRedrive(ctx, job, plan.ID)
+	failpoint.Hit("redrive-started")
 	if err != nil {
 		return Redrive{}, asPlanned(r, err)
 	}

@@ -17,13 +17,35 @@ type Selection struct {
 // Request asks for a plan or a redrive.
 type Request struct {
 	Selection
-	Plan          string // start exactly this plan
-	To            string // a queue of the same source; "" for each letter's own way back
-	RatePerSecond float64
-	Confirm       []string // codes of warnings that were accepted
-	By            string
-	Reason        string
+	Plan string // start exactly this plan; its options hold unless Pace has others
+	Options
+	// OtherPace is what a start may choose although its plan is fixed; nil: as the
+	// plan has it.
+	OtherPace *Pace
+	Confirm   []string // codes of warnings that were accepted
+	By        string
 }
+
+// Options are how letters are redriven, besides which. They are fixed with the
+// plan.
+type Options struct {
+	To             string // a queue of the same source; "" for each letter's own way back
+	Edit           *Edit  // nil: as they are
+	KeepTimestamps bool   // send with the timestamp of the original record (Kafka)
+	Pace
+}
+
+// Pace is how fast a redrive goes, and what it waits for.
+type Pace struct {
+	RatePerSecond float64 // letters; 0: as fast as the target takes them
+	Canary        bool    // 1, then 5, then 50, then the rest; each waits for what comes of those before
+	// StopAbove is the share of letters that came back, of those sent, above which
+	// the redrive pauses itself; 0: DefaultStopAbove.
+	StopAbove float64
+}
+
+// DefaultStopAbove is a share of one in twenty.
+const DefaultStopAbove = 0.05
 
 // Plan is what a redrive would do, letter by letter. Nothing is received or
 // sent to make it.
@@ -31,11 +53,13 @@ type Plan struct {
 	ID        string
 	CreatedAt time.Time
 	Total     int
-	To        string    // the queue that was asked for; "" for each letter's own way back
+	Options
 	Letters   []Planned // the first 1,000
 	Receivers []sources.Receiver
 	Warnings  []Warning
-	Redrive   string // the redrive that it was started as; "" while it was not
+	// NotKnown says, in a sentence each, what the plan could not find out.
+	NotKnown []string
+	Redrive  string // the redrive that it was started as; "" while it was not
 }
 
 // Planned is what a plan says of one letter.
@@ -48,6 +72,7 @@ type Planned struct {
 	Added    []string
 	Warnings []string // codes
 	Refused  string   // code; "" when it may be sent
+	Because  string   // why it is refused, in words; "" when the code says it all
 }
 
 // Warning is something to know, or to confirm, before a plan is started.
@@ -56,6 +81,7 @@ type Warning struct {
 	Message     string
 	LetterIDs   []string // the first 1,000
 	Count       int      // of all its letters
+	Evidence    []string // what was seen, a line each, the first twenty
 	MustConfirm bool
 }
 
@@ -91,17 +117,19 @@ const (
 
 // Redrive is a job that sends letters back.
 type Redrive struct {
-	ID            string
-	State         JobState
-	Reason        string
-	By            string
-	CreatedAt     time.Time
-	EndedAt       time.Time // zero while it runs
-	Total         int
-	RatePerSecond float64 // 0: as fast as the target takes them
-	Counts        map[ItemState]int
-	Verdict       string // "37 redriven: 35 passed, 2 came back"; "" while it runs
-	Trouble       string // why it does not get on just now; "" when it does
+	ID        string
+	State     JobState
+	Reason    string // why it is in this state: who paused it, what stopped it; "" when nothing is to be said
+	By        string
+	CreatedAt time.Time
+	EndedAt   time.Time // zero while it runs
+	Total     int
+	Options
+	Counts     map[ItemState]int
+	Verdict    string // "37 redriven: 35 passed, 2 came back"; "" while it runs
+	Trouble    string // why it does not get on just now; "" when it does
+	Cancelling bool   // nothing more is sent; it ends when what is out is settled
+	Incident   string // id of the incident at a record that it sent; "" when there is none
 }
 
 // Item is one letter of a redrive: a row of the ledger.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/unwedge/unwedge/internal/failpoint"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -41,11 +42,13 @@ func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Di
 		})
 	}
 	_ = all.Wait() // errors are among the outcomes
+	failpoint.Hit("redrive-sent")
 	if len(got.results) > 0 {
 		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, got.results); err != nil {
 			return errors.Join(errNotWritten, err)
 		}
 	}
+	failpoint.Hit("redrive-received")
 	return errors.Join(got.errs...)
 }
 
@@ -61,6 +64,7 @@ type outcomes struct {
 func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch, again bool) {
 	for _, d := range line {
 		receipts, err := shipOne(ctx, sender, *d, again)
+		failpoint.Hit("redrive-sent-one")
 		if err == nil {
 			d.State, d.Receipts = Sent, accepted(receipts)
 			err = notSent(receipts)
@@ -245,10 +249,12 @@ func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []
 		}
 		results = append(results, Result{d.Number, settled})
 	}
+	failpoint.Hit("redrive-taken-off")
 	if len(results) > 0 {
 		if err := w.Journal.RecordSettled(context.WithoutCancel(ctx), id, results); err != nil {
 			errs = append(errs, err)
 		}
 	}
+	failpoint.Hit("redrive-confirmed")
 	return errors.Join(errs...)
 }

@@ -150,7 +150,7 @@ func TestARequestSelectsInOneWay(t *testing.T) {
 	for what, r := range map[string]Request{
 		"nothing":         {},
 		"two ways":        {Selection: Selection{IDs: []string{"a"}, Cause: "b"}},
-		"a negative rate": {Selection: Selection{IDs: []string{"a"}}, RatePerSecond: -1},
+		"a negative rate": {Selection: Selection{IDs: []string{"a"}}, Options: Options{Pace: Pace{RatePerSecond: -1}}},
 	} {
 		if err := valid(r); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", what, err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unwedge/unwedge/internal/failpoint"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -237,7 +238,9 @@ func (w *Worker) step(ctx context.Context, j *job) (done bool, err error) {
 		wait(ctx, min(time.Second, time.Until(j.settleAt)))
 		return false, nil
 	}
+	failpoint.Hit("redrive-finishing")
 	done, err = w.Journal.FinishRedrive(ctx, j.id)
+	failpoint.Hit("redrive-finished")
 	w.changed(j.id)
 	return done, err
 }
@@ -272,10 +275,12 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 
 // sendWave writes shipments down, and sends them.
 func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source string, wave []sources.Shipment) error {
+	failpoint.Hit("redrive-packed")
 	numbers, err := w.Journal.BeginShipments(ctx, j.id, source, wave, nil)
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("redrive-begun")
 	out := make([]Dispatch, len(wave))
 	for i, s := range wave {
 		out[i] = Dispatch{Number: numbers[i], Source: source, State: Sending, Shipment: s}

@@ -19,6 +19,11 @@ type Parcel struct {
 	Body    []byte
 	Headers []Header
 	System  map[string]string // of the letter; an SQS adapter takes the message group from it
+	// Timestamp is what the copy is to have (Kafka); zero: that of the sending.
+	Timestamp time.Time
+	// StoredCopy says that the broker has forgotten the letter: what is sent is
+	// our own copy, and nothing is held or taken off.
+	StoredCopy bool
 }
 
 // Shipment is one or more parcels packed into what is sent in one request. Its
@@ -41,4 +46,15 @@ type Receipt struct {
 	Partition int32  // Kafka
 	MessageID string // SQS: what it is called now
 	Err       error  // nil: accepted. ErrAmbiguous: nobody can tell; anything else: it was refused
+}
+
+// Destination is what a queue takes that letters are sent to.
+type Destination struct {
+	TopicID      string        // Kafka
+	Partitions   int           // 0 on SQS
+	MaxBytes     int           // largest batch or message; 0: not known
+	Compacted    bool          // a null body deletes its key, a null key is refused
+	Retention    time.Duration // what is older goes; 0: not known, negative: nothing goes
+	FIFO         bool          // SQS
+	DefaultDedup bool          // SQS FIFO: a second message with the same body is dropped for five minutes
 }

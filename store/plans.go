@@ -16,12 +16,16 @@ import (
 // Plans that are too old to be started are dropped. Errors: review.ErrNotFound.
 func (s *Store) Freeze(ctx context.Context, plan review.Plan, what review.Selection) (int, error) {
 	var total int64
-	err := s.in(ctx, func(tx *sql.Tx) error {
+	options, err := encodeOptions(plan.Options)
+	if err != nil {
+		return 0, err
+	}
+	err = s.in(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM plans WHERE created_at < ?`, micros(plan.CreatedAt.Add(-review.PlanKept))); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO plans (id, created_at, finished, total, target, warnings, receivers) VALUES (?, ?, FALSE, 0, ?, '[]', '[]')`,
-			plan.ID, micros(plan.CreatedAt), plan.To)
+		_, err := tx.ExecContext(ctx, `INSERT INTO plans (id, created_at, finished, total, target, options, warnings, receivers) VALUES (?, ?, FALSE, 0, '', ?, '[]', '[]')`,
+			plan.ID, micros(plan.CreatedAt), options)
 		if err != nil {
 			return err
 		}
@@ -139,8 +143,8 @@ func decide(ctx context.Context, tx *sql.Tx, plan string, place int64, l review.
 	if l.Target != nil {
 		queue, partition, topic = l.Target.Queue, optional(l.Target.Partition), l.Target.TopicID
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE plan_letters SET target_queue = ?, target_partition = ?, target_topic_id = ?, why = ?, names = ?, warnings = ?, refused = ?
-		WHERE plan = ? AND place = ?`, queue, partition, topic, l.Why, names, strings.Join(l.Warnings, " "), l.Refused, plan, place)
+	_, err := tx.ExecContext(ctx, `UPDATE plan_letters SET target_queue = ?, target_partition = ?, target_topic_id = ?, why = ?, names = ?, warnings = ?, refused = ?, because = ?
+		WHERE plan = ? AND place = ?`, queue, partition, topic, l.Why, names, strings.Join(l.Warnings, " "), l.Refused, l.Because, plan, place)
 	return err
 }
 
@@ -154,8 +158,13 @@ func (s *Store) FinishPlan(ctx context.Context, plan review.Plan) error {
 	if err != nil {
 		return err
 	}
+	notKnown, err := json.Marshal(plan.NotKnown)
+	if err != nil {
+		return err
+	}
 	return s.in(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE plans SET finished = TRUE, warnings = ?, receivers = ? WHERE id = ?`, string(warnings), string(receivers), plan.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE plans SET finished = TRUE, warnings = ?, receivers = ?, not_known = ? WHERE id = ?`,
+			string(warnings), string(receivers), string(notKnown), plan.ID)
 		return err
 	})
 }
@@ -173,19 +182,21 @@ func (s *Store) DropPlan(ctx context.Context, id string) error {
 func (s *Store) Plan(ctx context.Context, id string) (review.Plan, error) {
 	p := review.Plan{ID: id}
 	var created int64
-	var warnings, receivers string
-	err := s.read.QueryRowContext(ctx, `SELECT p.created_at, p.total, p.target, p.warnings, p.receivers, COALESCE(r.id, '')
+	var options, warnings, receivers, notKnown string
+	err := s.read.QueryRowContext(ctx, `SELECT p.created_at, p.total, p.options, p.warnings, p.receivers, p.not_known, COALESCE(r.id, '')
 		FROM plans p LEFT JOIN redrives r ON r.plan = p.id WHERE p.id = ? AND p.finished`, id).
-		Scan(&created, &p.Total, &p.To, &warnings, &receivers, &p.Redrive)
+		Scan(&created, &p.Total, &options, &warnings, &receivers, &notKnown, &p.Redrive)
 	if err != nil {
 		return p, noRows(err, "plan", id)
 	}
 	p.CreatedAt = instant(created)
-	if err := json.Unmarshal([]byte(warnings), &p.Warnings); err != nil {
-		return p, fmt.Errorf("read plan %s: %w", id, err)
-	}
-	if err := json.Unmarshal([]byte(receivers), &p.Receivers); err != nil {
-		return p, fmt.Errorf("read plan %s: %w", id, err)
+	for _, part := range []struct {
+		text string
+		into any
+	}{{options, &p.Options}, {warnings, &p.Warnings}, {receivers, &p.Receivers}, {notKnown, &p.NotKnown}} {
+		if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
+			return p, fmt.Errorf("read plan %s: %w", id, err)
+		}
 	}
 	page, err := s.PlanLetters(ctx, id, planShown, "")
 	p.Letters = page.Letters
@@ -215,7 +226,7 @@ func (s *Store) PlanLetters(ctx context.Context, id string, limit int, cursor st
 		l, err := scanPlanned(r)
 		page.Letters = append(page.Letters, l)
 		return err
-	}, `SELECT letter, target_queue, target_partition, target_topic_id, why, names, warnings, refused
+	}, `SELECT letter, target_queue, target_partition, target_topic_id, why, names, warnings, refused, because
 		FROM plan_letters WHERE plan = ? AND place >= ? ORDER BY place LIMIT ?`, id, from, limit)
 	if err != nil {
 		return page, fmt.Errorf("read plan %s: %w", id, err)
@@ -232,7 +243,7 @@ func scanPlanned(r *sql.Rows) (review.Planned, error) {
 	var partition *int32
 	var topic, warnings string
 	var names bytesOrNull
-	if err := r.Scan(&l.LetterID, &queue, &partition, &topic, &l.Why, &names, &warnings, &l.Refused); err != nil {
+	if err := r.Scan(&l.LetterID, &queue, &partition, &topic, &l.Why, &names, &warnings, &l.Refused, &l.Because); err != nil {
 		return l, err
 	}
 	if queue != nil {
@@ -249,4 +260,13 @@ func scanPlanned(r *sql.Rows) (review.Planned, error) {
 		}
 	}
 	return l, nil
+}
+
+// encodeOptions are options as they are stored.
+func encodeOptions(o review.Options) (string, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("write the options of a redrive: %w", err)
+	}
+	return string(text), nil
 }

@@ -282,7 +282,7 @@ func TestWhatIsRefusedOrUnconfirmedStartsNothing(t *testing.T) {
 	if want := map[string]string{ids[1]: "not_the_original", ids[2]: "target_forbidden", ids[3]: "target_missing"}; !cmp.Equal(want, codes) {
 		t.Errorf("refused %v, want %v", codes, want)
 	}
-	_, err = o.desk.Start(t.Context(), review.Request{Selection: review.Selection{IDs: ids[:1]}, To: "payment.events.dlq"})
+	_, err = o.desk.Start(t.Context(), review.Request{Selection: review.Selection{IDs: ids[:1]}, Options: review.Options{To: "payment.events.dlq"}})
 	var open *review.NeedsConfirmationError
 	if !errors.As(err, &open) || open.Warnings[0].Code != "into_itself" {
 		t.Errorf("%v", err)
@@ -293,7 +293,7 @@ func TestWhatIsRefusedOrUnconfirmedStartsNothing(t *testing.T) {
 	if got := o.statuses(t, ids); got != "map[open:4]" {
 		t.Errorf("the letters are %s", got)
 	}
-	if _, err := o.desk.Start(t.Context(), review.Request{Selection: review.Selection{IDs: ids[:1]}, To: "payment.events.dlq", Confirm: []string{"into_itself"}}); err != nil {
+	if _, err := o.desk.Start(t.Context(), review.Request{Selection: review.Selection{IDs: ids[:1]}, Options: review.Options{To: "payment.events.dlq"}, Confirm: []string{"into_itself"}}); err != nil {
 		t.Errorf("confirmed: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,7 +16,11 @@ import (
 // each letter, the letters' status and the audit, in one transaction. Errors:
 // review.ErrNotFound, *review.ConflictError.
 func (s *Store) StartRedrive(ctx context.Context, r review.Redrive, plan string) error {
-	err := s.in(ctx, func(tx *sql.Tx) error {
+	options, err := encodeOptions(r.Options)
+	if err != nil {
+		return err
+	}
+	err = s.in(ctx, func(tx *sql.Tx) error {
 		if err := mayStart(ctx, tx, plan); err != nil {
 			return err
 		}
@@ -23,8 +28,8 @@ func (s *Store) StartRedrive(ctx context.Context, r review.Redrive, plan string)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO redrives (number, id, plan, state, reason, asked_by, created_at, ended_at, total, rate, verdict, trouble)
-			VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, '', '')`, number, r.ID, plan, string(r.State), r.Reason, r.By, micros(r.CreatedAt), r.Total, r.RatePerSecond)
+		_, err = tx.ExecContext(ctx, `INSERT INTO redrives (number, id, plan, state, reason, asked_by, created_at, ended_at, total, rate, options, verdict, trouble)
+			VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, '', '')`, number, r.ID, plan, string(r.State), r.Reason, r.By, micros(r.CreatedAt), r.Total, r.RatePerSecond, options)
 		if err != nil {
 			return err
 		}
@@ -97,14 +102,20 @@ func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive
 	return err
 }
 
-const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, rate, verdict, trouble FROM redrives `
+const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, options, rate, verdict, trouble FROM redrives `
 
 func readRedrives(ctx context.Context, q querier, where string, args ...any) ([]review.Redrive, []int64, error) {
 	list, numbers := []review.Redrive{}, []int64{}
 	err := each(ctx, q, func(rows *sql.Rows) error {
 		r := review.Redrive{Counts: map[review.ItemState]int{}}
 		var n, created, ended int64
-		err := rows.Scan(&n, &r.ID, &r.State, &r.Reason, &r.By, &created, &ended, &r.Total, &r.RatePerSecond, &r.Verdict, &r.Trouble)
+		var options string
+		var rate float64
+		err := rows.Scan(&n, &r.ID, &r.State, &r.Reason, &r.By, &created, &ended, &r.Total, &options, &rate, &r.Verdict, &r.Trouble)
+		if err == nil {
+			err = json.Unmarshal([]byte(options), &r.Options)
+		}
+		r.RatePerSecond = rate
 		r.CreatedAt, r.EndedAt = instant(created), instant(ended)
 		list, numbers = append(list, r), append(numbers, n)
 		return err

@@ -52,10 +52,11 @@ func (b redriveBody) request() (review.Request, error) {
 	if err := b.check(); err != nil {
 		return review.Request{}, err
 	}
-	r := review.Request{Plan: b.Plan, To: b.To, Confirm: b.Confirm, By: localUser}
+	r := review.Request{Plan: b.Plan, Options: review.Options{To: b.To}, Confirm: b.Confirm, By: localUser}
 	r.IDs, r.Cause = b.IDs, b.Cause
 	if b.RatePerSecond != nil {
 		r.RatePerSecond = *b.RatePerSecond
+		r.OtherPace = &review.Pace{RatePerSecond: *b.RatePerSecond}
 	}
 	if b.Filter != nil {
 		f, err := b.Filter.filter()

@@ -13,27 +13,19 @@ import (
 // targetFor is how old a picture of a target topic may be.
 const targetFor = 5 * time.Second
 
-// Destination is what a topic takes.
-type Destination struct {
-	TopicID    string
-	Partitions int
-	MaxBytes   int  // largest batch; 0: not known
-	Compacted  bool // a null body deletes its key, a null key is refused
-}
-
 // About tells what a topic takes. sources.ErrNoSuchQueue: it is not there.
-func (s *Source) About(ctx context.Context, queue string) (Destination, error) {
+func (s *Source) About(ctx context.Context, queue string) (sources.Destination, error) {
 	_, t, err := s.target(ctx, queue)
 	if err != nil {
-		return Destination{}, err
+		return sources.Destination{}, err
 	}
 	return s.about(ctx, t), nil
 }
 
-func (s *Source) about(ctx context.Context, t *topic) Destination {
+func (s *Source) about(ctx context.Context, t *topic) sources.Destination {
 	config := s.ofTopics(ctx, []string{t.name})[t.name]
 	most, _ := config.integer("max.message.bytes")
-	return Destination{TopicID: t.id.String(), Partitions: len(t.parts), MaxBytes: int(most), Compacted: config.compacted()}
+	return sources.Destination{TopicID: t.id.String(), Partitions: len(t.parts), MaxBytes: int(most), Compacted: config.compacted()}
 }
 
 // target finds a topic that a redrive may write to.

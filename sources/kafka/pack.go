@@ -60,7 +60,7 @@ type piece struct {
 // of the others. A letter without a partition gets one here. What can never be
 // sent is in the map, by its item.
 func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {
-	p := &packing{s: s, now: s.now(), open: map[sources.TopicPartition]*piece{}, refused: map[string]error{}, about: map[string]Destination{}}
+	p := &packing{s: s, now: s.now(), open: map[sources.TopicPartition]*piece{}, refused: map[string]error{}, about: map[string]sources.Destination{}}
 	var later error
 	for _, parcel := range parcels {
 		err := p.add(ctx, parcel)
@@ -98,7 +98,7 @@ type packing struct {
 	pieces  []*piece
 	open    map[sources.TopicPartition]*piece
 	refused map[string]error
-	about   map[string]Destination
+	about   map[string]sources.Destination
 	loose   int32 // where the letters without a partition go
 }
 
@@ -131,7 +131,7 @@ func (p *packing) add(ctx context.Context, parcel sources.Parcel) error {
 }
 
 // put adds a parcel to the open piece of its partition, or begins a new one.
-func (p *packing) put(parcel sources.Parcel, size int, fresh *piece, d Destination) {
+func (p *packing) put(parcel sources.Parcel, size int, fresh *piece, d sources.Destination) {
 	tp := sources.TopicPartition{Topic: fresh.target.name, Partition: fresh.part}
 	most := pieceBytes
 	if d.MaxBytes > 0 {

@@ -1,0 +1,1 @@
+-- Pause, cancel and canaries: how far a redrive may go.

@@ -1,0 +1,1 @@
+-- Letters that will not be processed, and what is still to be taken off its queue.

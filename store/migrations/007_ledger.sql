@@ -1,0 +1,1 @@
+-- What the ledger needs to be fast.
