@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,17 +22,33 @@ type PlanPage struct {
 	// refused for it; empty otherwise.
 	Changed []string
 	// Problem says why a start was refused for another reason; "" otherwise.
-	Problem  string
+	Problem string
+	// NotKnown is what the plan could not find out, a sentence each.
+	NotKnown []string
+	Choices  []Choice // other ways for these letters
+	To       string   // the queue that was asked for; "" for each letter's own way back
+	Rate     float64  // letters per second; 0: as fast as the target takes them
+	Canary   bool
+	KeepTime bool   // the copies get the timestamp of the original record
+	Edited   bool   // the letters are changed first
 	Started  string // id of the redrive, when this plan was started already
 	Expired  bool   // older than a day: a new one must be made
 	BackHref string
+}
+
+// Choice is another queue that the letters of a plan could go to.
+type Choice struct {
+	Queue string
+	Why   string
 }
 
 // PlanWarning is something to know, or to confirm.
 type PlanWarning struct {
 	Code        string
 	Message     string
-	Letters     []string // ids
+	Letters     []string // ids, the first thousand
+	Count       int      // of all its letters
+	Evidence    []string // what was seen, a line each
 	MustConfirm bool
 	Confirmed   bool // was ticked in a start that was refused
 }
@@ -66,6 +83,7 @@ type PlanLetter struct {
 	Added     []string
 	Warnings  []string // codes
 	Refused   string   // code; "" when it may be sent
+	Because   string   // why it is refused, in words; "" when the code says it all
 }
 
 // canStart tells whether a start would be taken: with refused letters in it,
@@ -134,6 +152,29 @@ func (p PlanPage) letterName(id string) string {
 		}
 	}
 	return Visible(id)
+}
+
+// rate is the rate as a form has it; "" for none.
+func (p PlanPage) rate() string {
+	if p.Rate <= 0 {
+		return ""
+	}
+	return strconv.FormatFloat(p.Rate, 'f', -1, 64)
+}
+
+// bodySays is what becomes of bodies and keys.
+func (p PlanPage) bodySays() string {
+	if p.Edited {
+		return "changed as shown, every other byte as it came"
+	}
+	return "byte for byte as they came"
+}
+
+func (p PlanPage) timeSays() string {
+	if p.KeepTime {
+		return "that of the original record"
+	}
+	return "that of the redrive; the original is in a header"
 }
 
 func (p PlanPage) back() templ.SafeURL {

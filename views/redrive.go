@@ -33,14 +33,17 @@ type Counts struct {
 // RedrivePage is one redrive with its ledger.
 type RedrivePage struct {
 	Frame
-	Job     JobRow
-	Reason  string  // why it was started, or why it stands in its state
-	Rate    float64 // letters per second; 0: as fast as the target takes them
-	Verdict string  // what came of it, in a sentence; "" while it runs
-	Items   []ItemRow
-	Filters []Filter // by state
-	Pager   Pager
-	Notices []Notice
+	Job        JobRow
+	Reason     string   // why it stands in its state; "" when nothing is to be said
+	Cancelling bool     // nothing more is sent; it ends when what is out is settled
+	Incident   string   // id of the incident at a record that it sent; "" when there is none
+	Options    []string // how the letters are sent, a few words each: "edited", "to payment.retry"
+	Rate       float64  // letters per second; 0: as fast as the target takes them
+	Verdict    string   // what came of it, in a sentence; "" while it runs
+	Items      []ItemRow
+	Filters    []Filter // by state
+	Pager      Pager
+	Notices    []Notice
 }
 
 // ItemRow is one letter of a redrive.
@@ -52,6 +55,7 @@ type ItemRow struct {
 	Target   string
 	Place    string // where it lies now: "partition 1, offset 90,331"; "" while not known
 	Error    string
+	Decide   bool   // a person can say whether it arrived
 	What     string // what happened, in words; "" where the state says it
 	CameBack string // id of the letter that it came back as
 }
@@ -77,6 +81,12 @@ func (p RedrivePage) heading() string {
 	switch {
 	case p.Job.State == "failed":
 		return "Redrive of " + all + " failed"
+	case p.Cancelling:
+		return "Redrive of " + all + " is being cancelled"
+	case p.Job.State == "paused":
+		return "Redrive of " + all + " is paused"
+	case p.Job.State == "waiting":
+		return "Redrive of " + all + " waits for its canaries"
 	case c.Unknown > 0:
 		return "Redrive of " + all + ": " + number(c.Unknown) + " may or may not have arrived"
 	case c.Returned > 0:
@@ -92,6 +102,26 @@ func (p RedrivePage) heading() string {
 	default:
 		return "Redrive of " + all + ": " + markOf(p.Job.State).word
 	}
+}
+
+// canPause, canResume and canCancel tell which orders it takes.
+func (p RedrivePage) canPause() bool {
+	return (p.Job.State == "running" || p.Job.State == "waiting") && !p.Cancelling
+}
+
+func (p RedrivePage) canResume() bool { return p.Job.State == "paused" && !p.Cancelling }
+
+func (p RedrivePage) canCancel() bool { return p.canPause() || p.canResume() }
+
+// left is how many letters would still be sent.
+func (p RedrivePage) left() string { return number(p.Job.Counts.Planned) }
+
+// rate is the rate as a form has it; "" for none.
+func (p RedrivePage) rate() string {
+	if p.Rate <= 0 {
+		return ""
+	}
+	return strconv.FormatFloat(p.Rate, 'f', -1, 64)
 }
 
 // pace is how fast it goes.

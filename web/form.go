@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 )
@@ -35,6 +37,9 @@ func isForm(kind string) bool {
 
 func (f form) one(name string) string { return f.values.Get(name) }
 
+// has tells whether a form has a field, empty or not.
+func (f form) has(name string) bool { return f.values.Has(name) }
+
 // many is every value of a field that is not empty, each once.
 func (f form) many(name string) []string {
 	var out []string
@@ -46,4 +51,17 @@ func (f form) many(name string) []string {
 		}
 	}
 	return out
+}
+
+// number is a field with a number; nil when it was left empty.
+func (f form) number(name string) (*float64, error) {
+	text := strings.TrimSpace(f.one(name))
+	if text == "" {
+		return nil, nil //nolint:nilnil // an empty field is no mistake
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil, invalid("%s: %s is no number", name, quoted(text))
+	}
+	return &n, nil
 }

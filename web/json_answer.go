@@ -51,6 +51,8 @@ type warningJSON struct {
 	Message     string   `json:"message"`
 	IDs         []string `json:"ids"`
 	MustConfirm bool     `json:"must_confirm"`
+	Count       int      `json:"count"`    // of all its letters; ids has the first thousand
+	Evidence    []string `json:"evidence"` // what was seen, a line each
 }
 
 type refusalJSON struct {
@@ -73,7 +75,7 @@ func errorOf(p *problem) errorJSON {
 func warningsOf(warnings []review.Warning) []warningJSON {
 	out := make([]warningJSON, 0, len(warnings))
 	for _, w := range warnings {
-		out = append(out, warningJSON{Code: w.Code, Message: w.Message, IDs: list(w.LetterIDs), MustConfirm: w.MustConfirm})
+		out = append(out, warningJSON{Code: w.Code, Message: w.Message, IDs: list(w.LetterIDs), MustConfirm: w.MustConfirm, Count: w.Count, Evidence: list(w.Evidence)})
 	}
 	return out
 }

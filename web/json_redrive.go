@@ -15,6 +15,18 @@ type planJSON struct {
 	Letters   []plannedJSON  `json:"letters"`
 	Receivers []receiverJSON `json:"receivers"`
 	Warnings  []warningJSON  `json:"warnings"`
+	NotKnown  []string       `json:"not_known"` // what could not be found out, a sentence each
+	optionsJSON
+}
+
+// optionsJSON is how letters are sent, besides which.
+type optionsJSON struct {
+	To             *string  `json:"to"` // null: each letter's own way back
+	Edited         bool     `json:"edited"`
+	KeepTimestamps bool     `json:"keep_timestamps"`
+	RatePerSecond  *float64 `json:"rate_per_second"` // null: as fast as the target takes them
+	Canary         bool     `json:"canary"`
+	StopAbove      float64  `json:"stop_above"` // share of letters that came back at which it pauses itself
 }
 
 type plannedJSON struct {
@@ -24,6 +36,7 @@ type plannedJSON struct {
 	Headers  headerChangesJSON `json:"headers"`
 	Warnings []string          `json:"warnings"`
 	Refused  *string           `json:"refused"`
+	Because  *string           `json:"because"` // why it is refused, in words
 }
 
 type plannedTarget struct {
@@ -57,17 +70,19 @@ type jobsJSON struct {
 }
 
 type jobJSON struct {
-	ID            string     `json:"id"`
-	State         string     `json:"state"`
-	Reason        *string    `json:"reason"`
-	By            *string    `json:"by"`
-	CreatedAt     *time.Time `json:"created_at"`
-	EndedAt       *time.Time `json:"ended_at"`
-	Total         int        `json:"total"`
-	RatePerSecond *float64   `json:"rate_per_second"`
-	Counts        countsJSON `json:"counts"`
-	Verdict       *string    `json:"verdict"`
-	Trouble       *string    `json:"trouble"` // why it does not get on just now
+	ID         string     `json:"id"`
+	State      string     `json:"state"`
+	Reason     *string    `json:"reason"`
+	By         *string    `json:"by"`
+	CreatedAt  *time.Time `json:"created_at"`
+	EndedAt    *time.Time `json:"ended_at"`
+	Total      int        `json:"total"`
+	Counts     countsJSON `json:"counts"`
+	Verdict    *string    `json:"verdict"`
+	Trouble    *string    `json:"trouble"`    // why it does not get on just now
+	Cancelling bool       `json:"cancelling"` // nothing more is sent; it ends when what is out is settled
+	Incident   *string    `json:"incident"`   // at a record that it sent
+	optionsJSON
 }
 
 // wholeJobJSON is a job with its first thousand items.
@@ -121,6 +136,9 @@ func planOf(p review.Plan) planJSON {
 		Letters:   plannedOf(p.Letters),
 		Receivers: make([]receiverJSON, 0, len(p.Receivers)),
 		Warnings:  warningsOf(p.Warnings),
+		NotKnown:  list(p.NotKnown),
+
+		optionsJSON: optionsOf(p.Options),
 	}
 	for _, r := range p.Receivers {
 		out.Receivers = append(out.Receivers, receiverJSON{Queue: r.Queue, Group: r.Group, State: known(r.State), Lag: number(r.Lag)})
@@ -137,6 +155,7 @@ func plannedOf(letters []review.Planned) []plannedJSON {
 			Headers:  headerChangesJSON{Kept: list(l.Kept), Dropped: list(l.Dropped), Added: list(l.Added)},
 			Warnings: list(l.Warnings),
 			Refused:  known(l.Refused),
+			Because:  known(l.Because),
 		}
 		if l.Target != nil {
 			p.Target = &plannedTarget{Queue: l.Target.Queue, Partition: l.Target.Partition}
@@ -147,7 +166,7 @@ func plannedOf(letters []review.Planned) []plannedJSON {
 }
 
 func jobOf(j review.Redrive) jobJSON {
-	out := jobJSON{
+	return jobJSON{
 		ID:        j.ID,
 		State:     string(j.State),
 		Reason:    known(j.Reason),
@@ -158,9 +177,20 @@ func jobOf(j review.Redrive) jobJSON {
 		Counts:    countsOf(j.Counts),
 		Verdict:   known(j.Verdict),
 		Trouble:   known(j.Trouble),
+
+		Cancelling: j.Cancelling, Incident: known(j.Incident), optionsJSON: optionsOf(j.Options),
 	}
-	if j.RatePerSecond > 0 {
-		out.RatePerSecond = &j.RatePerSecond
+}
+
+func optionsOf(o review.Options) optionsJSON {
+	out := optionsJSON{
+		To: known(o.To), Edited: o.Edit != nil, KeepTimestamps: o.KeepTimestamps, Canary: o.Canary, StopAbove: o.StopAbove,
+	}
+	if o.RatePerSecond > 0 {
+		out.RatePerSecond = &o.RatePerSecond
+	}
+	if out.StopAbove == 0 {
+		out.StopAbove = review.DefaultStopAbove
 	}
 	return out
 }
@@ -182,9 +212,13 @@ func countsOf(n map[review.ItemState]int) countsJSON {
 func itemsOf(items []review.Item) []itemJSON {
 	out := make([]itemJSON, 0, len(items))
 	for _, i := range items {
-		out = append(out, itemJSON{ID: i.ID, Letter: i.LetterID, State: string(i.State), Target: itemTargetOf(i), CameBack: known(i.CameBack), Error: known(i.Error)})
+		out = append(out, itemOf(i))
 	}
 	return out
+}
+
+func itemOf(i review.Item) itemJSON {
+	return itemJSON{ID: i.ID, Letter: i.LetterID, State: string(i.State), Target: itemTargetOf(i), CameBack: known(i.CameBack), Error: known(i.Error)}
 }
 
 func itemTargetOf(i review.Item) itemTargetJSON {

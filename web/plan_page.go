@@ -30,11 +30,48 @@ func (s *Server) doPlan(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := s.Desk.Plan(ctx, review.Request{Selection: selection, By: localUser})
+	options, err := s.planOptions(ctx, f)
+	if err != nil {
+		return err
+	}
+	plan, err := s.Desk.Plan(ctx, review.Request{Selection: selection, Options: options, By: localUser})
 	if err != nil {
 		return err
 	}
 	return s.see(c, views.Path("redrives/plans", plan.ID))
+}
+
+// planOptions are how the letters of a form are sent: those of the plan that it
+// is made from, with what the form changes. A plan that is made on a page goes
+// carefully unless somebody says otherwise.
+func (s *Server) planOptions(ctx context.Context, f form) (review.Options, error) {
+	id := f.one("plan")
+	if id == "" {
+		return review.Options{Pace: review.Pace{Canary: true}}, nil
+	}
+	plan, err := s.Plans.Plan(ctx, id)
+	if err != nil {
+		return review.Options{}, orMissing(err, "plan", id)
+	}
+	o := plan.Options
+	if f.has("canary") { // the form of the plan's page, which has every field
+		o.To, o.KeepTimestamps = f.one("to"), f.one("keep_timestamps") != ""
+		o.Pace, err = paceOf(f, o.Pace)
+	}
+	return o, err
+}
+
+// paceOf is a pace with what the page of a plan says of it.
+func paceOf(f form, p review.Pace) (review.Pace, error) {
+	given, err := f.number("rate")
+	if err != nil {
+		return p, err
+	}
+	if p.RatePerSecond, err = rateOf(given); err != nil {
+		return p, err
+	}
+	p.Canary = f.one("canary") == "yes"
+	return p, nil
 }
 
 // selected is what a form selects: a whole cause, the rest of another plan, or
@@ -103,6 +140,10 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 		Frame: s.frame(c, views.ReviewSection, "Redrive "+plural(plan.Total, "letter")), ID: plan.ID, FixedAt: plan.CreatedAt, Total: plan.Total,
 		Warnings: planWarnings(plan.Warnings, confirmed), Letters: planLetters(plan.Letters, letters),
 		Expired: s.Now().Sub(plan.CreatedAt) > review.PlanKept, Started: plan.Redrive,
+		NotKnown: plan.NotKnown, To: plan.To, Rate: plan.RatePerSecond, Canary: plan.Canary, KeepTime: plan.KeepTimestamps, Edited: plan.Edit != nil,
+	}
+	if page.Choices, err = s.choices(ctx, plan); err != nil {
+		return err
 	}
 	page.Refused, err = s.countRefused(ctx, plan)
 	if err != nil {
@@ -205,7 +246,7 @@ func (s *Server) lettersOf(ctx context.Context, ids []string) ([]review.Letter, 
 func planWarnings(warnings []review.Warning, confirmed []string) []views.PlanWarning {
 	var out []views.PlanWarning
 	for _, w := range warnings {
-		out = append(out, views.PlanWarning{Code: w.Code, Message: w.Message, Letters: w.LetterIDs, MustConfirm: w.MustConfirm, Confirmed: slices.Contains(confirmed, w.Code)})
+		out = append(out, views.PlanWarning{Code: w.Code, Message: w.Message, Letters: w.LetterIDs, Count: w.Count, Evidence: w.Evidence, MustConfirm: w.MustConfirm, Confirmed: slices.Contains(confirmed, w.Code)})
 	}
 	return out
 }
@@ -215,7 +256,7 @@ func planLetters(planned []review.Planned, letters map[string]detail) []views.Pl
 	for _, l := range planned {
 		row := letters[l.LetterID].row
 		row.ID, row.Why, row.Kept, row.Dropped, row.Added = l.LetterID, l.Why, l.Kept, l.Dropped, l.Added
-		row.Warnings, row.Refused, row.Partition = l.Warnings, l.Refused, views.Unknown
+		row.Warnings, row.Refused, row.Because, row.Partition = l.Warnings, l.Refused, l.Because, views.Unknown
 		if l.Target != nil {
 			row.Target = l.Target.Queue
 			if l.Target.Partition != nil {

@@ -30,8 +30,19 @@ func (s *Server) doRedrive(c echo.Context) error {
 	if id == "" {
 		return invalid("the form names no plan")
 	}
-	confirmed := f.many("confirm")
-	job, err := s.Desk.Start(c.Request().Context(), review.Request{Plan: id, Confirm: confirmed, By: localUser})
+	ctx, confirmed := c.Request().Context(), f.many("confirm")
+	plan, err := s.Plans.Plan(ctx, id)
+	if err != nil {
+		return orMissing(err, "plan", id)
+	}
+	options, err := s.planOptions(ctx, f)
+	if err != nil {
+		return err
+	}
+	if options.To != plan.To || options.KeepTimestamps != plan.KeepTimestamps {
+		return s.doPlan(c) // what was pressed is not what was shown: show it first
+	}
+	job, err := s.Desk.Start(ctx, review.Request{Plan: id, OtherPace: &options.Pace, Confirm: confirmed, By: localUser})
 	var taken *review.ConflictError
 	switch {
 	case err == nil:
@@ -113,7 +124,7 @@ func (s *Server) showRedrive(c echo.Context) error {
 	}
 	page := views.RedrivePage{
 		Frame: s.frame(c, views.RedrivesSection, "Redrive of "+plural(job.Total, "letter")), Job: s.jobRow(ctx, map[string]string{}, job),
-		Reason: job.Reason, Rate: job.RatePerSecond, Verdict: job.Verdict, Filters: stateFilters(c, job),
+		Reason: job.Reason, Rate: job.RatePerSecond, Verdict: job.Verdict, Cancelling: job.Cancelling, Incident: job.Incident, Options: optionWords(job.Options), Filters: stateFilters(c, job),
 		Pager: pager(c, items.Next, len(items.Items), items.Total), Notices: jobNotices(job),
 	}
 	page.Items, err = s.itemRows(ctx, items.Items)
@@ -123,6 +134,25 @@ func (s *Server) showRedrive(c echo.Context) error {
 	return s.show(c, views.Redrive(page))
 }
 
+// optionWords is how the letters of a redrive are sent, where it is not the
+// usual way.
+func optionWords(o review.Options) (out []string) {
+	for _, one := range []struct {
+		is   bool
+		text string
+	}{
+		{o.Canary, "1, then 5, then 50, then the rest"},
+		{o.To != "", "to " + o.To},
+		{o.Edit != nil, "edited"},
+		{o.KeepTimestamps, "with the timestamps of the original records"},
+	} {
+		if one.is {
+			out = append(out, one.text)
+		}
+	}
+	return out
+}
+
 // jobNotices is what somebody has to know of a job.
 func jobNotices(j review.Redrive) []views.Notice {
 	var out []views.Notice
@@ -130,7 +160,10 @@ func jobNotices(j review.Redrive) []views.Notice {
 		out = append(out, views.Notice{Hue: views.Risk, Text: "It does not get on just now.", More: sentence(j.Trouble)})
 	}
 	if n := j.Counts[review.ItemUnknown]; n > 0 {
-		out = append(out, views.Notice{Hue: views.NotKnown, Text: plural(n, "send") + " got no answer.", More: "It may or may not have arrived, so we do not send it again."})
+		out = append(out, views.Notice{
+			Hue: views.NotKnown, Text: plural(n, "send") + " got no answer.",
+			More: "It may or may not have arrived, so we do not send it again. Look for it at its target, then say below what you found.",
+		})
 	}
 	if n := j.Counts[review.ItemReturned]; n > 0 {
 		out = append(out, views.Notice{Hue: views.Stuck, Text: plural(n, "letter") + " came back.", More: "See below as which letters."})
@@ -166,7 +199,7 @@ func (s *Server) itemRows(ctx context.Context, items []review.Item) ([]views.Ite
 	for _, i := range items {
 		out = append(out, views.ItemRow{
 			ID: i.ID, LetterID: i.LetterID, Key: letters[i.LetterID].row.Key, State: string(i.State), Target: i.Target.Queue,
-			Place: liesAt(i), Error: i.Error, What: whatHappened(i), CameBack: i.CameBack,
+			Place: liesAt(i), Error: i.Error, What: whatHappened(i), CameBack: i.CameBack, Decide: i.State == review.ItemUnknown,
 		})
 	}
 	return out, nil

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,7 +27,8 @@ type redriveBody struct {
 	Plan           string          `json:"plan"`
 	To             string          `json:"to"`
 	RatePerSecond  *float64        `json:"rate_per_second"`
-	Canary         bool            `json:"canary"`
+	Canary         *bool           `json:"canary"`
+	StopAbove      *float64        `json:"stop_above"`
 	Edit           json.RawMessage `json:"edit"`
 	KeepTimestamps bool            `json:"keep_timestamps"`
 	Confirm        []string        `json:"confirm"`
@@ -36,7 +36,7 @@ type redriveBody struct {
 }
 
 // redriveFields are the names of its fields.
-var redriveFields = []string{"ids", "cause", "filter", "plan", "to", "rate_per_second", "canary", "edit", "keep_timestamps", "confirm", "dry_run"}
+var redriveFields = []string{"ids", "cause", "filter", "plan", "to", "rate_per_second", "canary", "stop_above", "edit", "keep_timestamps", "confirm", "dry_run"}
 
 // filterBody is a filter of letters in a body: as in a query.
 type filterBody struct {
@@ -52,12 +52,12 @@ func (b redriveBody) request() (review.Request, error) {
 	if err := b.check(); err != nil {
 		return review.Request{}, err
 	}
-	r := review.Request{Plan: b.Plan, Options: review.Options{To: b.To}, Confirm: b.Confirm, By: localUser}
-	r.IDs, r.Cause = b.IDs, b.Cause
-	if b.RatePerSecond != nil {
-		r.RatePerSecond = *b.RatePerSecond
-		r.OtherPace = &review.Pace{RatePerSecond: *b.RatePerSecond}
+	options, err := b.options()
+	if err != nil {
+		return review.Request{}, err
 	}
+	r := review.Request{Plan: b.Plan, Options: options, Confirm: b.Confirm, By: localUser}
+	r.IDs, r.Cause = b.IDs, b.Cause
 	if b.Filter != nil {
 		f, err := b.Filter.filter()
 		if err != nil {
@@ -82,26 +82,43 @@ func (b redriveBody) check() error {
 		return invalid("ids is empty")
 	case slices.Contains(b.IDs, ""):
 		return invalid("ids has an empty id")
-	case b.RatePerSecond != nil && (*b.RatePerSecond <= 0 || math.IsInf(*b.RatePerSecond, 0)):
-		return invalid("rate_per_second must be more than 0")
-	case b.Plan != "" && b.To != "":
-		return invalid("to cannot stand beside plan: a plan has its targets")
-	}
-	return b.notYet()
-}
-
-// notYet refuses by name what is in the contract and not built: a redrive
-// without its canary or its edit would be another one than was asked for.
-func (b redriveBody) notYet() error {
-	switch {
-	case b.Canary:
-		return invalid("canary is not supported yet; leave it out")
-	case len(b.Edit) > 0 && string(b.Edit) != "null":
-		return invalid("edit is not supported yet; leave it out")
-	case b.KeepTimestamps:
-		return invalid("keep_timestamps is not supported yet; leave it out")
+	case b.StopAbove != nil && !(*b.StopAbove > 0 && *b.StopAbove <= 1):
+		return invalid("stop_above is a share: more than 0, and 1 at most")
+	case b.Plan != "" && (b.To != "" || b.edits() || b.KeepTimestamps):
+		return invalid("to, edit and keep_timestamps cannot stand beside plan: a plan has them")
 	}
 	return nil
+}
+
+func (b redriveBody) edits() bool { return len(b.Edit) > 0 && string(b.Edit) != "null" }
+
+// options are how the letters are to be sent.
+func (b redriveBody) options() (review.Options, error) {
+	o := review.Options{To: b.To, KeepTimestamps: b.KeepTimestamps, Pace: b.pace(review.Pace{})}
+	if _, err := rateOf(b.RatePerSecond); err != nil {
+		return o, err
+	}
+	if b.edits() {
+		var err error
+		if o.Edit, err = editOf(b.Edit); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// pace is a pace with what the body says of it.
+func (b redriveBody) pace(p review.Pace) review.Pace {
+	if b.RatePerSecond != nil {
+		p.RatePerSecond = *b.RatePerSecond
+	}
+	if b.Canary != nil {
+		p.Canary = *b.Canary
+	}
+	if b.StopAbove != nil {
+		p.StopAbove = *b.StopAbove
+	}
+	return p
 }
 
 func (b filterBody) filter() (review.Filter, error) {
@@ -137,8 +154,26 @@ func (s *Server) doRedriveJSON(c echo.Context) error {
 		case body.DryRun:
 			return s.dryRun(ctx, request)
 		}
+		if err := s.repace(ctx, body, &request); err != nil {
+			return 0, nil, err
+		}
 		return s.start(ctx, request)
 	})
+}
+
+// repace sets the pace of a plan that is started: its own, but for what the
+// body says of it.
+func (s *Server) repace(ctx context.Context, body redriveBody, r *review.Request) error {
+	if r.Plan == "" {
+		return nil
+	}
+	plan, err := s.Plans.Plan(ctx, r.Plan)
+	if err != nil {
+		return orMissing(err, "plan", r.Plan)
+	}
+	pace := body.pace(plan.Pace)
+	r.OtherPace = &pace
+	return nil
 }
 
 // dryRun makes a plan, or reads the one that is named.

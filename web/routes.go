@@ -44,6 +44,8 @@ var routes = []route{
 	{method: http.MethodPost, path: "/redrives/plans", needs: operator, handle: (*Server).doPlan},
 	{method: http.MethodGet, path: "/redrives/plans/:plan", needs: reader, handle: (*Server).showPlan},
 	{method: http.MethodGet, path: "/redrives/:id", needs: viewer, handle: (*Server).showRedrive},
+	{method: http.MethodPost, path: "/redrives/:id", needs: operator, handle: (*Server).doOrder},
+	{method: http.MethodPost, path: "/redrives/items/:id/settle", needs: operator, handle: (*Server).doSettle},
 	{method: http.MethodGet, path: "/incidents", needs: viewer, handle: (*Server).showIncidents},
 	{method: http.MethodGet, path: "/incidents/:id", needs: viewer, handle: (*Server).showIncident},
 	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
@@ -71,4 +73,9 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan/letters", needs: viewer, handle: (*Server).showPlanLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id", needs: viewer, handle: (*Server).showRedriveJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id/items", needs: viewer, handle: (*Server).showItemsJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives/:id/pause", needs: operator, handle: (*Server).doPauseJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives/:id/resume", needs: operator, handle: (*Server).doResumeJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives/:id/cancel", needs: operator, handle: (*Server).doCancelJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives/:id/rate", needs: operator, handle: (*Server).doRateJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives/items/:id/settle", needs: operator, handle: (*Server).doSettleJSON},
 }

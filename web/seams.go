@@ -65,6 +65,22 @@ type Desk interface {
 	Start(ctx context.Context, r review.Request) (review.Redrive, error)
 }
 
+// Control changes redrives that are not over. A redrive that is in another
+// state than the order needs is a *review.StateError.
+type Control interface {
+	Pause(ctx context.Context, id, by string) (review.Redrive, error)
+	Resume(ctx context.Context, id, by string) (review.Redrive, error)
+	Cancel(ctx context.Context, id, by string) (review.Redrive, error)
+	// SetRate sets how many letters go in a second; 0: no limit.
+	SetRate(ctx context.Context, id string, perSecond float64, by string) (review.Redrive, error)
+}
+
+// Settler takes a person's word for letters of which nobody can tell whether
+// they arrived.
+type Settler interface {
+	SettleItem(ctx context.Context, item string, as review.SettledAs, by string) (review.Item, error)
+}
+
 // Incidents are the incidents in the store, newest first.
 type Incidents interface {
 	// Incidents is a page of them and the cursor of the next; a cursor of

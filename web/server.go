@@ -50,6 +50,8 @@ type Config struct {
 	Redrives  Redrives
 	Plans     Plans
 	Desk      Desk
+	Control   Control
+	Settler   Settler
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 
