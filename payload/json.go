@@ -113,27 +113,39 @@ func kindOf(raw []byte) Kind {
 // members calls each for the members of a valid object, in order, until it
 // returns false. Names come with their quotes.
 func members(raw []byte, each func(name, value []byte) bool) {
-	for i := skipSpace(raw, 1); i < len(raw) && raw[i] != '}'; {
-		end := valueEnd(raw, i)
-		name := raw[i:end]
-		i = skipSpace(raw, end) // the colon
-		i = skipSpace(raw, i+1)
-		end = valueEnd(raw, i)
-		if end <= i || !each(name, raw[i:end]) {
-			return
-		}
-		i = nextItem(raw, end)
-	}
+	eachItem(raw, 0, func(it item) bool { return each(it.name.of(raw), it.value.of(raw)) })
 }
 
 // elements calls each for the elements of a valid array until it returns false.
 func elements(raw []byte, each func(value []byte) bool) {
-	for i := skipSpace(raw, 1); i < len(raw) && raw[i] != ']'; {
-		end := valueEnd(raw, i)
-		if end <= i || !each(raw[i:end]) {
+	eachItem(raw, 0, func(it item) bool { return each(it.value.of(raw)) })
+}
+
+// stretch is a run of bytes in a document.
+type stretch struct{ from, to int }
+
+func (s stretch) of(doc []byte) []byte { return doc[s.from:s.to] }
+
+// item is a member of an object or an element of an array, by where its bytes
+// are. The name of an element is empty and stands where its value begins.
+type item struct{ name, value stretch }
+
+// eachItem calls each for the items of the valid object or array that begins
+// at open, in order, until it returns false.
+func eachItem(doc []byte, open int, each func(item) bool) {
+	object := doc[open] == '{'
+	for i := skipSpace(doc, open+1); i < len(doc) && doc[i] != '}' && doc[i] != ']'; {
+		it := item{name: stretch{i, i}}
+		if object {
+			it.name.to = valueEnd(doc, i)
+			i = skipSpace(doc, it.name.to) // the colon
+			i = skipSpace(doc, i+1)
+		}
+		it.value = stretch{i, valueEnd(doc, i)}
+		if it.value.to <= i || !each(it) {
 			return
 		}
-		i = nextItem(raw, end)
+		i = nextItem(doc, it.value.to)
 	}
 }
 
