@@ -165,7 +165,7 @@ func newClient(t *testing.T, opts ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-func createTopics(t *testing.T, client *kgo.Client, partitions int32, names ...string) {
+func createTopics(t testing.TB, client *kgo.Client, partitions int32, names ...string) {
 	t.Helper()
 	if _, err := kadm.NewClient(client).CreateTopics(t.Context(), partitions, 1, nil, names...); err != nil {
 		t.Fatal(err)
