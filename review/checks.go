@@ -15,6 +15,8 @@ const expiresSoon = 24 * time.Hour
 // candidate is one letter of a plan with all that its checks look at.
 type candidate struct {
 	letter    Letter
+	sent      sources.DeadLetter // as it would be sent: edited, with the headers that it goes with
+	editErr   error              // why it cannot be edited so
 	way       Way
 	target    sources.Target
 	aimed     error // what the source said when it was asked where the letter would go
@@ -42,7 +44,10 @@ var checks = []check{
 		return !c.letter.BodyKept
 	}},
 	{code: "not_the_original", refuses: true, message: "the values of %s describe the record and are not it", applies: func(c candidate) bool {
-		return c.letter.NotTheOriginal
+		return c.sent.NotTheOriginal
+	}},
+	{code: "edit_fails", refuses: true, message: "the edit cannot be made of %s", applies: func(c candidate) bool {
+		return c.editErr != nil
 	}},
 	{code: "no_target", refuses: true, message: "nothing says where %s go back to", applies: func(c candidate) bool {
 		return c.way.Queue == "" || c.way.Guess && errors.Is(c.aimed, sources.ErrNoSuchQueue)

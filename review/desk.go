@@ -75,7 +75,7 @@ func (d *Desk) Plan(ctx context.Context, r Request) (Plan, error) {
 
 // decide goes through the frozen letters of a plan, a few hundred at a time.
 func (d *Desk) decide(ctx context.Context, plan Plan) (Plan, error) {
-	p, err := d.planner(ctx, plan.To)
+	p, err := d.planner(ctx, plan.Options)
 	if err != nil {
 		return plan, err
 	}
@@ -117,12 +117,12 @@ func (d *Desk) chunk(ctx context.Context, plan string, from int) ([]Letter, erro
 	return d.Letters.LettersByID(ctx, ids)
 }
 
-func (d *Desk) planner(ctx context.Context, to string) (*planner, error) {
+func (d *Desk) planner(ctx context.Context, o Options) (*planner, error) {
 	queues, err := d.Letters.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{to: to, outlets: d.Outlets, queues: map[queueName]Queue{}, receivers: map[queueName]receivers{}, now: d.Now()}
+	p := &planner{to: o.To, edit: o.Edit, outlets: d.Outlets, queues: map[queueName]Queue{}, receivers: map[queueName]receivers{}, now: d.Now()}
 	for _, q := range queues {
 		p.queues[queueName{q.Source, q.Name}] = q
 	}
@@ -218,7 +218,7 @@ func (d *Desk) mayStart(ctx context.Context, plan Plan, confirmed []string) erro
 
 // recheck plans the letters of a plan again and compares.
 func (d *Desk) recheck(ctx context.Context, plan Plan) error {
-	p, err := d.planner(ctx, plan.To)
+	p, err := d.planner(ctx, plan.Options)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,6 @@ const (
 	OriginalTimeHeader = "unwedge-original-timestamp"
 )
 
-// maxAttributes is how many attributes an SQS message may have (SQS developer
-// guide, message metadata). The eleventh would have the send refused, so ours
-// is left out and theirs are kept.
-const maxAttributes = 10
-
 // Lineage names the life before: the item of the ledger that sent a letter, and
 // the letter that was sent.
 type Lineage struct {
@@ -47,75 +42,12 @@ func LineageOf(headers []sources.Header) (Lineage, bool) {
 	return Lineage{}, false
 }
 
-// HeaderPlan says which headers of a letter go, which stay and which are new.
-// Names stand in wire order, as often as they occur.
-type HeaderPlan struct {
-	Kept, Dropped, Added []string
-}
+// ours tells whether a header is one that we write ourselves.
+func ours(name string) bool { return name == LineageHeader || name == OriginalTimeHeader }
 
-// PlanHeaders drops the error headers of the convention, what the configuration
-// names, and our own of an earlier redrive, which is replaced.
-func PlanHeaders(l sources.DeadLetter, drop []string) HeaderPlan {
-	var p HeaderPlan
-	for _, h := range l.Headers {
-		switch {
-		case h.Name == LineageHeader, h.Name == OriginalTimeHeader && l.Place.MessageID == "",
-			slices.Contains(l.ErrorHeaders, h.Name), slices.Contains(drop, h.Name):
-			p.Dropped = append(p.Dropped, h.Name)
-		default:
-			p.Kept = append(p.Kept, h.Name)
-		}
-	}
-	if l.Place.MessageID == "" {
-		p.Added = append(p.Added, LineageHeader)
-		if !originalTime(l).IsZero() {
-			p.Added = append(p.Added, OriginalTimeHeader)
-		}
-	} else if len(p.Kept) < maxAttributes {
-		p.Added = append(p.Added, LineageHeader)
-	}
-	return p
-}
-
-// SentHeaders are the headers that a letter goes back with: those that the plan
-// did not drop, byte for byte and in their order, and ours behind them.
-func SentHeaders(l sources.DeadLetter, dropped []string, from Lineage) []sources.Header {
-	kept := make([]sources.Header, 0, len(l.Headers)+2)
-	for _, h := range l.Headers {
-		if !slices.Contains(dropped, h.Name) {
-			kept = append(kept, h)
-		}
-	}
-	ours := sources.Header{Name: LineageHeader, Value: []byte(from.String())}
-	if l.Place.MessageID != "" {
-		if len(kept) < maxAttributes {
-			ours.Type = "String"
-			kept = append(kept, ours)
-		}
-		return kept
-	}
-	kept = append(kept, ours)
-	if at := originalTime(l); !at.IsZero() {
-		kept = append(kept, sources.Header{Name: OriginalTimeHeader, Value: strconv.AppendInt(nil, at.UnixMilli(), 10)})
-	}
-	return kept
-}
-
-// SentKey is the key that a letter goes back with: the one that the record had
-// before a convention put its own data there.
-func SentKey(l sources.DeadLetter) []byte {
-	switch {
-	case l.OriginalKey == nil:
-		return l.Key
-	case len(l.OriginalKey) == 0:
-		return nil
-	}
-	return l.OriginalKey
-}
-
-// originalTime is the timestamp of the original record where a convention or an
-// earlier redrive recorded it, else of the dead letter.
-func originalTime(l sources.DeadLetter) time.Time {
+// OriginalTime is the timestamp of the original record where a convention or an
+// earlier redrive recorded it, else of the dead letter. Zero: not known.
+func OriginalTime(l sources.DeadLetter) time.Time {
 	for _, h := range slices.Backward(l.Headers) {
 		if h.Name != OriginalTimeHeader {
 			continue

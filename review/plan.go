@@ -32,6 +32,7 @@ type Outlet struct {
 // asks once.
 type planner struct {
 	to        string
+	edit      *Edit
 	outlets   map[string]Outlet
 	queues    map[queueName]Queue
 	receivers map[queueName]receivers
@@ -53,16 +54,20 @@ func (p *planner) decide(ctx context.Context, l Letter) (Planned, error) {
 		return Planned{}, fmt.Errorf("%w: source %s of letter %s is not configured any more", ErrInvalid, l.Source, l.ID)
 	}
 	c := candidate{letter: l, rules: out.Rules, now: p.now}
+	var h HeaderPlan
+	c.sent, h, c.editErr = Outgoing(l.DeadLetter, p.edit, out.Rules.DropHeaders)
 	c.way = WayBack(l.DeadLetter, p.queues[queueName{l.Source, l.Queue}].Queue, p.to, out.Rules)
 	done := Planned{LetterID: l.ID, Why: c.way.Why}
-	if c.way.Queue != "" {
+	if c.way.Queue != "" && c.editErr == nil {
 		if err := p.aim(ctx, out, &c, &done); err != nil {
 			return Planned{}, err
 		}
 	}
-	h := PlanHeaders(l.DeadLetter, out.Rules.DropHeaders)
 	done.Kept, done.Dropped, done.Added = h.Kept, h.Dropped, h.Added
 	done.Refused, done.Warnings = judge(c)
+	if done.Refused == "edit_fails" {
+		done.Because = c.editErr.Error()
+	}
 	if done.Refused == "no_target" || done.Refused == "target_missing" {
 		done.Target = nil
 	}
@@ -78,7 +83,7 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Plann
 		done.Target = &sources.Target{Queue: c.way.Queue}
 		return nil
 	}
-	target, why, err := out.Aim(ctx, c.way.Queue, asSent(c.letter, out.Rules))
+	target, why, err := out.Aim(ctx, c.way.Queue, c.sent)
 	if err != nil && !errors.Is(err, sources.ErrNoSuchQueue) && !errors.Is(err, sources.ErrTooLarge) && !errors.Is(err, sources.ErrNotAuthorised) {
 		return fmt.Errorf("ask %s about %s, the target of letter %s: %w", c.letter.Source, c.way.Queue, c.letter.ID, err)
 	}
@@ -94,15 +99,6 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Plann
 		c.receivers, c.asked = r.groups, r.known
 	}
 	return nil
-}
-
-// asSent is a letter with the headers that it would go back with: its size is
-// that of what is sent.
-func asSent(l Letter, rules Rules) sources.DeadLetter {
-	sent := l.DeadLetter
-	dropped := PlanHeaders(sent, rules.DropHeaders).Dropped
-	sent.Headers = SentHeaders(sent, dropped, Lineage{Item: newID("rd_") + "-1000000", Letter: l.ID})
-	return sent
 }
 
 // readers are the groups that read a queue. That they cannot be told stops no

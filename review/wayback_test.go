@@ -76,7 +76,8 @@ func TestChecks(t *testing.T) {
 	}{
 		"nothing to say":             {change: func(*candidate) {}},
 		"the body is forgotten":      {change: func(c *candidate) { c.letter.BodyKept = false }, refused: "payload_gone"},
-		"a description":              {change: func(c *candidate) { c.letter.NotTheOriginal = true }, refused: "not_the_original"},
+		"a description":              {change: func(c *candidate) { c.sent.NotTheOriginal = true }, refused: "not_the_original"},
+		"an edit that cannot be":     {change: func(c *candidate) { c.editErr = errors.New("the value has no /a") }, refused: "edit_fails"},
 		"no way back":                {change: func(c *candidate) { c.way = Way{} }, refused: "no_target"},
 		"a name, and no such queue":  {change: func(c *candidate) { c.way.Guess, c.aimed = true, missing }, refused: "no_target"},
 		"the target is not there":    {change: func(c *candidate) { c.aimed = missing }, refused: "target_missing"},

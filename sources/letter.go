@@ -86,6 +86,18 @@ type DeadLetter struct {
 	NotTheOriginal bool
 }
 
+// RedriveKey is the key that a letter goes back with: the one that the record
+// had before a convention put its own data there. nil is null.
+func (l DeadLetter) RedriveKey() []byte {
+	switch {
+	case l.OriginalKey == nil:
+		return l.Key
+	case len(l.OriginalKey) == 0:
+		return nil
+	}
+	return l.OriginalKey
+}
+
 // QueueKind is what a queue is for.
 type QueueKind string
 

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/unwedge/unwedge/review"
@@ -86,6 +88,10 @@ type planned struct {
 
 func (s *Store) nextLoad(ctx context.Context, redrive string, most int) (review.Load, error) {
 	load := review.Load{Lost: map[string]error{}}
+	options, err := s.optionsOf(ctx, redrive)
+	if err != nil {
+		return load, err
+	}
 	items, err := s.plannedItems(ctx, redrive, most)
 	if err != nil || len(items) == 0 {
 		return load, err
@@ -104,9 +110,13 @@ func (s *Store) nextLoad(ctx context.Context, redrive string, most int) (review.
 			load.Lost[p.item] = fmt.Errorf("%w: the store has forgotten its body", sources.ErrGone)
 			continue
 		}
-		parcel, err := makeParcel(p, letters[i])
-		if err != nil {
+		parcel, err := makeParcel(p, letters[i], options)
+		if errors.Is(err, errCut) {
 			return load, err
+		}
+		if err != nil {
+			load.Lost[p.item] = err
+			continue
 		}
 		load.Parcels = append(load.Parcels, parcel)
 	}
@@ -135,17 +145,47 @@ func (s *Store) plannedItems(ctx context.Context, redrive string, most int) ([]p
 	return items, err
 }
 
-func makeParcel(p planned, l review.Letter) (sources.Parcel, error) {
-	kinds, err := decodeList(p.names)
-	if err != nil || len(kinds) != 3 {
-		return sources.Parcel{}, fmt.Errorf("item %s: its header names: %w", p.item, errCut)
-	}
-	dropped, err := decodeNames(kinds[1])
+// makeParcel makes the bytes that go of a letter as it lies in the store, and of
+// what its plan decided. The same comes of it however often it is made.
+func makeParcel(p planned, l review.Letter, o review.Options) (sources.Parcel, error) {
+	headers, err := decodeHeaderPlan(p.names)
 	if err != nil {
 		return sources.Parcel{}, fmt.Errorf("item %s: its header names: %w", p.item, err)
 	}
-	return sources.Parcel{
-		Item: p.item, Place: l.Place, Queue: l.Queue, Target: p.target, Key: review.SentKey(l.DeadLetter), Body: l.Body, System: l.System,
-		Headers: review.SentHeaders(l.DeadLetter, dropped, review.Lineage{Item: p.item, Letter: l.ID}),
-	}, nil
+	sent, err := review.AsPlanned(l.DeadLetter, o.Edit, headers, review.Lineage{Item: p.item, Letter: l.ID})
+	if err != nil {
+		return sources.Parcel{}, fmt.Errorf("edit letter %s: %w", l.ID, err)
+	}
+	parcel := sources.Parcel{
+		Item: p.item, Place: l.Place, Queue: l.Queue, Target: p.target, Key: sent.Key, Body: sent.Body, System: l.System, Headers: sent.Headers,
+	}
+	if o.KeepTimestamps {
+		parcel.Timestamp = review.OriginalTime(l.DeadLetter)
+	}
+	return parcel, nil
+}
+
+func decodeHeaderPlan(names []byte) (review.HeaderPlan, error) {
+	var p review.HeaderPlan
+	kinds, err := decodeList(names)
+	if err != nil || len(kinds) != 3 {
+		return p, errCut
+	}
+	for i, into := range []*[]string{&p.Kept, &p.Dropped, &p.Added} {
+		if *into, err = decodeNames(kinds[i]); err != nil {
+			return p, errCut
+		}
+	}
+	return p, nil
+}
+
+// optionsOf are those of a redrive, its edit among them.
+func (s *Store) optionsOf(ctx context.Context, redrive string) (review.Options, error) {
+	var text string
+	var o review.Options
+	err := s.read.QueryRowContext(ctx, `SELECT options FROM redrives WHERE id = ?`, redrive).Scan(&text)
+	if err != nil {
+		return o, noRows(err, "redrive", redrive)
+	}
+	return o, json.Unmarshal([]byte(text), &o)
 }

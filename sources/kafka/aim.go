@@ -75,7 +75,7 @@ func aimAt(t *topic, l sources.DeadLetter) (sources.Target, string) {
 		}
 		why = fmt.Sprintf("partition %d does not exist, ", *from)
 	}
-	key := keyOf(l)
+	key := l.RedriveKey()
 	if key == nil {
 		return target, why + "any partition, because it has no key"
 	}
@@ -85,17 +85,6 @@ func aimAt(t *topic, l sources.DeadLetter) (sources.Target, string) {
 		return target, fmt.Sprintf("%sused %d, by its key", why, n)
 	}
 	return target, fmt.Sprintf("partition %d, by its key (murmur2)", n)
-}
-
-// keyOf is the key that a letter had before its convention put another there.
-func keyOf(l sources.DeadLetter) []byte {
-	switch {
-	case l.OriginalKey == nil:
-		return l.Key
-	case len(l.OriginalKey) == 0:
-		return nil
-	}
-	return l.OriginalKey
 }
 
 // byKey hashes as the Java client does: murmur2, the sign bit dropped.
