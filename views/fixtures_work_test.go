@@ -9,11 +9,12 @@ import (
 
 func planPage() PlanPage {
 	p := PlanPage{
-		Frame: frame(ReviewSection, "Redrive, before it starts", ist(14, 9, 14, 2)), ID: "pl_0199", FixedAt: ist(14, 9, 14, 2), Total: 37,
+		Frame: frame(ReviewSection, "Redrive, before it starts", ist(14, 9, 14, 2)), ID: "pl_0199", FixedAt: ist(14, 9, 14, 2), Total: 37, Canary: true, Rate: 5,
+		NotKnown: []string{"Nobody can tell who reads an SQS queue."}, Choices: []Choice{{"payment.events.retry-1m", "a retry topic of the chain"}},
 		Warnings: []PlanWarning{
-			{Code: "returned_before", Message: "came back from a redrive twice or more, and nothing is recorded that has changed since.", Letters: []string{"l-1", "l-2"}, MustConfirm: true},
-			{Code: "newer_same_key", Message: "newer records with their key are at the target; they would be applied after them.", Letters: []string{"l-3"}},
-			{Code: "expires_soon", Message: "Some expire within a day."},
+			{Code: "returned_before", Message: "2 letters have come back twice or more", Letters: []string{"l-1", "l-2"}, Count: 2, MustConfirm: true},
+			{Code: "newer_same_key", Message: "1 letter has a newer record with its key at its target: it would be applied after it", Letters: []string{"l-3"}, Count: 1, Evidence: []string{"pay_3: ledger.postings partition 2 offset 90,331, written at 09:12:40 UTC"}},
+			{Code: "expires_soon", Message: "the broker forgets 37 letters within a day", Count: 37},
 		},
 		Targets: []TargetRow{
 			{Count: 18, Source: "payments", Queue: "payment.events.retry-5s", Why: "by rule of this source", Causes: []string{"InvalidCurrencyException"}, ReceiversKnown: true, Receivers: []Receiver{{"payment-events-processor", "Stable", 4}}, Promise: "Once", PromiseMore: "never sent twice by us"},

@@ -6,10 +6,8 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 // record is a decoded body in lines, with what sets it apart marked.
 func record(b Body, label string) templ.Component {
@@ -168,7 +166,7 @@ func bodyLine(l BodyLine) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var9 := []any{"at suspect", l.indent()}
+				var templ_7745c5c3_Var9 = []any{"at suspect", l.indent()}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var9...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -245,7 +243,7 @@ func bodyLine(l BodyLine) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var13 := []any{"at", l.indent()}
+				var templ_7745c5c3_Var13 = []any{"at", l.indent()}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var13...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -947,7 +945,7 @@ func (f Frame) moments(list []Moment, narrow bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Var46 := []any{"timeline", templ.KV("timeline-narrow", narrow)}
+			var templ_7745c5c3_Var46 = []any{"timeline", templ.KV("timeline-narrow", narrow)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var46...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1257,7 +1255,7 @@ func (f Frame) receivers(list []Receiver, known bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Var58 := []any{templ.KV("hued", len(list) > 1)}
+				var templ_7745c5c3_Var58 = []any{templ.KV("hued", len(list) > 1)}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var58...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/http"
 
@@ -156,7 +157,8 @@ func (s *Server) doOrder(c echo.Context) error {
 	} else {
 		err = invalid("do: %s is none of pause, resume, cancel, rate", quoted(name))
 	}
-	if err != nil {
+	var late *review.StateError
+	if err != nil && !errors.As(err, &late) {
 		return orMissing(err, "redrive", id)
 	}
 	return s.see(c, views.Path("redrives", id))

@@ -115,6 +115,7 @@ func ofReview(err error) (*problem, bool) {
 	var refused *review.RefusedError
 	var unconfirmed *review.NeedsConfirmationError
 	var changed *review.PlanChangedError
+	var state *review.StateError
 	p := &problem{message: err.Error()}
 	switch {
 	case errors.Is(err, review.ErrNotFound):
@@ -123,6 +124,8 @@ func ofReview(err error) (*problem, bool) {
 		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.As(err, &taken):
 		p.status, p.code, p.redrive = http.StatusConflict, codeConflict, taken.Redrive
+	case errors.As(err, &state):
+		p.status, p.code = http.StatusConflict, codeConflict
 	case errors.As(err, &changed):
 		p.status, p.code, p.changed = http.StatusConflict, codePlanChanged, changed.Difference
 	case errors.As(err, &refused):

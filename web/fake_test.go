@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -35,6 +36,7 @@ type world struct {
 	incidents []alerts.Incident
 
 	asked   []review.Request // of the desk
+	orders  []string         // to redrives
 	filters []review.Filter  // of lists of letters and causes
 	planErr error
 	err     error // of the desk's Start
@@ -194,6 +196,40 @@ func (w *world) Start(_ context.Context, r review.Request) (review.Redrive, erro
 	return w.started, w.err
 }
 
+func (w *world) order(id, what string) (review.Redrive, error) {
+	job, err := w.Redrive(context.Background(), id)
+	if err == nil {
+		w.orders = append(w.orders, what+" "+id)
+	}
+	return job, err
+}
+
+func (w *world) Pause(_ context.Context, id, by string) (review.Redrive, error) {
+	return w.order(id, by+": pause")
+}
+
+func (w *world) Resume(_ context.Context, id, by string) (review.Redrive, error) {
+	return w.order(id, by+": resume")
+}
+
+func (w *world) Cancel(_ context.Context, id, by string) (review.Redrive, error) {
+	return w.order(id, by+": cancel")
+}
+
+func (w *world) SetRate(_ context.Context, id string, perSecond float64, by string) (review.Redrive, error) {
+	return w.order(id, fmt.Sprintf("%s: %v a second", by, perSecond))
+}
+
+func (w *world) SettleItem(_ context.Context, item string, as review.SettledAs, by string) (review.Item, error) {
+	for _, i := range w.items {
+		if i.ID == item {
+			w.orders = append(w.orders, fmt.Sprintf("%s: %s %s", by, as, item))
+			return i, nil
+		}
+	}
+	return review.Item{}, review.ErrNotFound
+}
+
 func (w *world) Incidents(_ context.Context, f alerts.IncidentFilter, limit int, cursor string) ([]alerts.Incident, string, error) {
 	var of []alerts.Incident
 	for _, i := range w.incidents {
@@ -232,7 +268,7 @@ func (w *world) OpenIncidents(context.Context) (map[alerts.Verdict]int, error) {
 func (w *world) config() Config {
 	return Config{
 		Version: "test", Now: func() time.Time { return thursday }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Board: w, Letters: w, Causes: w, Queues: w, Incidents: w, Redrives: w, Plans: plansOf{w}, Desk: w, Collector: w,
+		Board: w, Letters: w, Causes: w, Queues: w, Incidents: w, Redrives: w, Plans: plansOf{w}, Desk: w, Control: w, Settler: w, Collector: w,
 		TimeZone: time.FixedZone("IST", 5*3600+1800),
 		Sources: []Source{
 			{Name: "payments", Kind: "Kafka, 3 brokers", Every: 15 * time.Second}, {Name: "aws", Kind: "SQS, ap-south-1", Every: 15 * time.Minute},

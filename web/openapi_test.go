@@ -94,6 +94,11 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	checkAnswer("POST", "/api/v1/redrives", "/api/v1/redrives", redriveOne)
 	checkAnswer("POST", "/api/v1/redrives", "/api/v1/redrives", `{"ids":["dl_json"],"dry_run":true}`)
 	checkAnswer("POST", "/api/v1/redrives", "/api/v1/redrives", `{}`)
+	for _, order := range []string{"pause", "resume", "cancel"} {
+		checkAnswer("POST", "/api/v1/redrives/{id}/"+order, "/api/v1/redrives/rd_1/"+order, "")
+	}
+	checkAnswer("POST", "/api/v1/redrives/{id}/rate", "/api/v1/redrives/rd_1/rate", `{"rate_per_second":5}`)
+	checkAnswer("POST", "/api/v1/redrives/items/{id}/settle", "/api/v1/redrives/items/it_1/settle", `{"as":"sent"}`)
 }
 
 func TestOpenAPIKnowsEveryFieldOfARedrive(t *testing.T) {
