@@ -50,11 +50,15 @@ type Receipt struct {
 
 // Destination is what a queue takes that letters are sent to.
 type Destination struct {
-	TopicID      string        // Kafka
-	Partitions   int           // 0 on SQS
-	MaxBytes     int           // largest batch or message; 0: not known
-	Compacted    bool          // a null body deletes its key, a null key is refused
-	Retention    time.Duration // what is older goes; 0: not known, negative: nothing goes
-	FIFO         bool          // SQS
-	DefaultDedup bool          // SQS FIFO: a second message with the same body is dropped for five minutes
+	TopicID    string        // Kafka
+	Partitions int           // 0 on SQS
+	MaxBytes   int           // largest batch or message; 0: not known
+	Compacted  bool          // a null body deletes its key, a null key is refused
+	Retention  time.Duration // what is older goes; 0: not known, negative: nothing goes
+	// OldestTaken is how far behind the broker's clock the timestamp of a record
+	// may be (message.timestamp.before.max.ms, KIP-937); 0: not known, or as far
+	// as one likes.
+	OldestTaken  time.Duration
+	FIFO         bool // SQS
+	DefaultDedup bool // SQS FIFO: a second message with the same body is dropped for five minutes
 }
