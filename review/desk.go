@@ -66,7 +66,9 @@ func (d *Desk) Plan(ctx context.Context, r Request) (Plan, error) {
 		return Plan{}, err
 	}
 	plan.Total = total
-	plan, err = d.decide(ctx, plan)
+	if err = r.Edit.Validate(total); err == nil {
+		plan, err = d.decide(ctx, plan)
+	}
 	if err != nil {
 		return Plan{}, errors.Join(err, d.Starter.DropPlan(context.WithoutCancel(ctx), plan.ID))
 	}

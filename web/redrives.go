@@ -147,6 +147,9 @@ func (s *Server) doRedriveJSON(c echo.Context) error {
 		if err := decodeBody(text, &body, redriveFields...); err != nil {
 			return 0, nil, err
 		}
+		if len(text) > mostBody && !body.edits() {
+			return 0, nil, &http.MaxBytesError{Limit: mostBody}
+		}
 		request, err := body.request()
 		switch {
 		case err != nil:

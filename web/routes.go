@@ -29,6 +29,15 @@ type route struct {
 	// long is set for answers that go on as long as the browser listens: no
 	// time budget holds for them.
 	long bool
+	// edits is set where a body may bring an edit, and be larger than others.
+	edits bool
+}
+
+func (r route) mostBody() int64 {
+	if r.edits {
+		return mostEditBody
+	}
+	return mostBody
 }
 
 // routes is the one route table: everything that the dashboard serves of its
@@ -68,7 +77,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/key", needs: reader, handle: (*Server).showLetterKey},
 	{method: http.MethodGet, path: "/api/v1/redrives", needs: viewer, handle: (*Server).showRedrivesJSON},
-	{method: http.MethodPost, path: "/api/v1/redrives", needs: operator, handle: (*Server).doRedriveJSON},
+	{method: http.MethodPost, path: "/api/v1/redrives", needs: operator, handle: (*Server).doRedriveJSON, edits: true},
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan", needs: viewer, handle: (*Server).showPlanJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan/letters", needs: viewer, handle: (*Server).showPlanLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id", needs: viewer, handle: (*Server).showRedriveJSON},

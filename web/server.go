@@ -151,14 +151,15 @@ func (s *Server) router() http.Handler {
 	return e
 }
 
-// bind makes a handler of a route: with a time budget, unless its answer goes
-// on for as long as somebody listens.
+// bind makes a handler of a route: with the limit on bodies, and with a time
+// budget, unless its answer goes on for as long as somebody listens.
 func (s *Server) bind(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if r.long {
 			return r.handle(s, c)
 		}
 		whole := c.Request()
+		whole.Body = http.MaxBytesReader(c.Response(), whole.Body, r.mostBody())
 		ctx, cancel := context.WithTimeout(whole.Context(), budget)
 		defer cancel()
 		c.SetRequest(whole.WithContext(ctx))
@@ -167,15 +168,14 @@ func (s *Server) bind(r route) echo.HandlerFunc {
 	}
 }
 
-// guard stands before every route: headers, the gate, the limit on bodies, and
-// a panic that ends one request and not the program.
+// guard stands before every route: headers, the gate, and a panic that ends one
+// request and not the program.
 func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
 		setHeaders(c.Response().Header())
 		err := s.gate.check(c.Request())
 		if err == nil {
-			c.Request().Body = http.MaxBytesReader(c.Response(), c.Request().Body, mostBody)
 			err = safely(next, c)
 		}
 		if err != nil {
