@@ -234,7 +234,7 @@ func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []
 	var results []Result
 	var errs []error
 	for _, d := range out {
-		if d.State != Sent || len(d.Receipts) == 0 {
+		if d.State != Sent || d.Stays || len(d.Receipts) == 0 {
 			continue
 		}
 		settled, err := sender.Settle(call, d.Shipment, d.Receipts)

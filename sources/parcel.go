@@ -37,6 +37,9 @@ type Shipment struct {
 	// shipment and drops it. Zero: never; a send whose answer was lost is then
 	// unknown.
 	RepeatUntil time.Time
+	// Stays says that its letters stay where they lay when they were sent, so that
+	// nothing is to be settled.
+	Stays bool
 }
 
 // Receipt is what became of one item of a shipment.

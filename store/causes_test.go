@@ -61,6 +61,7 @@ func sameTallies(t *testing.T, s *Store) {
 			t.Fatalf("no week: %+v", k)
 		}
 	}
+	sameItemCounts(t, s)
 }
 
 // TestACauseSaysWhatIsNewAndWhatExpires is told at Wednesday noon, with the

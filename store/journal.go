@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/unwedge/unwedge/review"
@@ -19,18 +19,24 @@ type booking struct {
 	id     string
 	by     string
 	now    time.Time
+	first  int64 // number of its first item
+	counts itemCounts
 	audit  []auditEntry
 }
 
 // book runs f in a transaction on a redrive, which gets on if f succeeds.
 func (s *Store) book(ctx context.Context, redrive string, f func(*booking) error) error {
 	return s.in(ctx, func(tx *sql.Tx) error {
-		b := &booking{tx: tx, id: redrive, now: time.Now()}
-		err := tx.QueryRowContext(ctx, `SELECT number, asked_by FROM redrives WHERE id = ?`, redrive).Scan(&b.number, &b.by)
+		b := &booking{tx: tx, id: redrive, now: time.Now(), counts: itemCounts{}}
+		err := tx.QueryRowContext(ctx, `SELECT r.number, r.asked_by, COALESCE(i.number, 0) FROM redrives r LEFT JOIN items i ON i.id = r.id || '-1' WHERE r.id = ?`, redrive).
+			Scan(&b.number, &b.by, &b.first)
 		if err != nil {
 			return noRows(err, "redrive", redrive)
 		}
 		if err := f(b); err != nil {
+			return err
+		}
+		if err := b.counts.save(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE redrives SET trouble = '' WHERE number = ? AND trouble <> ''`, b.number); err != nil {
@@ -40,12 +46,38 @@ func (s *Store) book(ctx context.Context, redrive string, f func(*booking) error
 	})
 }
 
+// item is the number of an item: those of a redrive follow on one another, and
+// the id of each ends with its place among them.
+func (b *booking) item(id string) (int64, error) {
+	place, err := strconv.ParseInt(strings.TrimPrefix(id, b.id+"-"), 10, 64)
+	if err != nil || place < 1 {
+		return 0, fmt.Errorf("%w: item %s of redrive %s", review.ErrNotFound, id, b.id)
+	}
+	return b.first + place - 1, nil
+}
+
+func (b *booking) items(ids []string) ([]int64, error) {
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		var err error
+		if numbers[i], err = b.item(id); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+// of is a condition for some items of this redrive.
+func (b *booking) of(numbers []int64) string {
+	return fmt.Sprintf("redrive = %d AND %s", b.number, numberSpan("number", numbers))
+}
+
 // BeginShipments writes shipments with their bytes before they are sent, and
 // fails the items that can never be.
 func (s *Store) BeginShipments(ctx context.Context, redrive, source string, shipments []sources.Shipment, refused map[string]error) ([]int64, error) {
 	var first int64
 	err := s.book(ctx, redrive, func(b *booking) error {
-		if err := b.fail(ctx, refused); err != nil {
+		if err := b.refuse(ctx, refused, review.Planning); err != nil {
 			return err
 		}
 		var err error
@@ -70,202 +102,113 @@ func (s *Store) BeginShipments(ctx context.Context, redrive, source string, ship
 }
 
 func (b *booking) begin(ctx context.Context, number int64, source string, sh sources.Shipment) error {
-	_, err := b.tx.ExecContext(ctx, `INSERT INTO shipments (number, redrive, source, state, target_queue, target_partition, target_topic_id, items, data, repeat_until)
-		VALUES (?, ?, ?, 'sending', ?, ?, ?, ?, ?, ?)`, number, b.number, source, sh.Target.Queue, optional(sh.Target.Partition), sh.Target.TopicID,
-		encodeNames(sh.Items), append([]byte{}, sh.Data...), micros(sh.RepeatUntil))
+	_, err := b.tx.ExecContext(ctx, `INSERT INTO shipments (number, redrive, source, state, target_queue, target_partition, target_topic_id, items, data, repeat_until, stays)
+		VALUES (?, ?, ?, 'sending', ?, ?, ?, ?, ?, ?, ?)`, number, b.number, source, sh.Target.Queue, optional(sh.Target.Partition), sh.Target.TopicID,
+		encodeNames(sh.Items), append([]byte{}, sh.Data...), micros(sh.RepeatUntil), sh.Stays)
 	if err != nil {
 		return err
 	}
-	moved := int64(0)
-	for chunk := range slices.Chunk(sh.Items, 500) {
-		in, args := inList("id", chunk)
-		result, err := b.tx.ExecContext(ctx, `UPDATE items SET state = 'sending', shipment = ?, error = '' WHERE redrive = ? AND state = 'planned' AND `+in,
-			append([]any{number, b.number}, args...)...)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		if err != nil {
-			return err
-		}
-		moved += n
-	}
-	if moved != int64(len(sh.Items)) {
-		return fmt.Errorf("only %d of the %d letters of a shipment are still planned", moved, len(sh.Items))
-	}
-	return nil
-}
-
-// RecordReceipts writes what became of shipments.
-func (s *Store) RecordReceipts(ctx context.Context, redrive string, results []review.Result) error {
-	err := s.book(ctx, redrive, func(b *booking) error {
-		for _, result := range results {
-			if err := b.receive(ctx, result); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("write down what redrive %s has sent: %w", redrive, err)
-	}
-	return nil
-}
-
-func (b *booking) receive(ctx context.Context, result review.Result) error {
-	refused, unknown := map[string]error{}, map[string]error{}
-	for _, r := range result.Receipts {
-		var err error
-		switch {
-		case r.Err == nil:
-			_, err = b.tx.ExecContext(ctx, `UPDATE items SET state = 'sent', receipt_partition = ?, receipt_offset = ?, receipt_message = ? WHERE id = ? AND state = 'sending'`,
-				r.Partition, offsetOf(r), r.MessageID, r.Item)
-		case errors.Is(r.Err, review.ErrNotSent):
-			_, err = b.tx.ExecContext(ctx, `UPDATE items SET state = 'planned', shipment = NULL WHERE id = ? AND state = 'sending'`, r.Item)
-		case errors.Is(r.Err, sources.ErrAmbiguous):
-			unknown[r.Item] = r.Err
-		default:
-			refused[r.Item] = r.Err
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := b.fail(ctx, refused); err != nil {
-		return err
-	}
-	if err := b.doubt(ctx, unknown); err != nil {
-		return err
-	}
-	return b.closeShipment(ctx, result.Shipment)
-}
-
-// offsetOf is where a record lies; -1 for a message.
-func offsetOf(r sources.Receipt) int64 {
-	if r.MessageID != "" {
-		return sources.NotKnown
-	}
-	return r.Offset
-}
-
-// closeShipment gives a shipment the state that follows from its items. What is
-// settled needs its bytes no more: the letters have them.
-func (b *booking) closeShipment(ctx context.Context, number int64) error {
-	_, err := b.tx.ExecContext(ctx, `UPDATE shipments SET
-		state = CASE WHEN EXISTS (SELECT 1 FROM items WHERE shipment = ? AND state = 'sent') THEN 'sent' ELSE 'settled' END WHERE number = ?`, number, number)
+	list, err := b.items(sh.Items)
 	if err != nil {
 		return err
 	}
-	_, err = b.tx.ExecContext(ctx, `UPDATE shipments SET data = NULL WHERE number = ? AND state = 'settled'`, number)
+	result, err := b.tx.ExecContext(ctx, `UPDATE items SET state = 'sending', shipment = ?, error = '' WHERE state = 'planned' AND `+b.of(list), number)
+	if err != nil {
+		return err
+	}
+	moved, err := result.RowsAffected()
+	if err == nil && moved != int64(len(sh.Items)) {
+		err = fmt.Errorf("only %d of the %d letters of a shipment are still planned", moved, len(sh.Items))
+	}
+	b.counts.turn(b.number, review.Planning, review.Sending, moved)
 	return err
 }
 
-// RecordSettled writes which sent items are settled at their source. Those that
-// have come back already are returned at once.
-func (s *Store) RecordSettled(ctx context.Context, redrive string, results []review.Result) error {
-	err := s.book(ctx, redrive, func(b *booking) error {
-		for _, result := range results {
-			if err := b.settle(ctx, result); err != nil {
-				return err
-			}
+// refuse fails items, by their ids, of which nothing was sent, and that are in a
+// state: their letters are what they were.
+func (b *booking) refuse(ctx context.Context, refused map[string]error, from review.ItemState) error {
+	byReason := map[string][]int64{}
+	for id, why := range refused {
+		n, err := b.item(id)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("write down what redrive %s has settled: %w", redrive, err)
+		byReason[why.Error()] = append(byReason[why.Error()], n)
+	}
+	for why, list := range byReason {
+		if err := b.fail(ctx, list, from, why); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (b *booking) settle(ctx context.Context, result review.Result) error {
-	var done []string
-	for _, r := range result.Receipts {
-		if r.Err == nil || errors.Is(r.Err, sources.ErrGone) {
-			done = append(done, r.Item)
-			continue
-		}
-		_, err := b.tx.ExecContext(ctx, `UPDATE items SET error = ? WHERE id = ? AND state = 'sent'`, "sent, and still in its dead-letter queue: "+r.Err.Error(), r.Item)
-		if err != nil {
-			return err
-		}
-	}
-	if err := b.confirm(ctx, done); err != nil {
+func (b *booking) fail(ctx context.Context, list []int64, from review.ItemState, why string) error {
+	list, err := b.turn(ctx, list, from, review.ItemFailed, why)
+	if err != nil || len(list) == 0 {
 		return err
 	}
-	return b.closeShipment(ctx, result.Shipment)
-}
-
-// confirm makes sent items confirmed, and their letters redriven.
-func (b *booking) confirm(ctx context.Context, ids []string) error {
-	for chunk := range slices.Chunk(ids, 500) {
-		in, args := inList("i.id", chunk)
-		items, numbers, err := readItems(ctx, b.tx, `i.state = 'sent' AND `+in+` ORDER BY i.number`, args...)
-		if err != nil {
-			return err
-		}
-		if len(items) == 0 {
-			continue
-		}
-		for _, i := range items {
-			b.audit = append(b.audit, auditEntry{b.by, "redrive", i.LetterID, "sent to " + target(i.Target, i.Receipt)})
-		}
-		these := numberList("number", numbers)
-		if err := move(ctx, b.tx, review.Redriven, `number IN (SELECT letter FROM items WHERE `+these+`)`); err != nil {
-			return err
-		}
-		_, err = b.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE number IN (SELECT letter FROM items WHERE `+these+` AND came_back_as <> '')`)
-		if err != nil {
-			return err
-		}
-		_, err = b.tx.ExecContext(ctx, `UPDATE items SET state = CASE WHEN came_back_as <> '' THEN 'returned' ELSE 'confirmed' END, error = '' WHERE `+these)
+	before, err := column[string](ctx, b.tx, `SELECT DISTINCT status_before FROM items WHERE `+b.of(list))
+	if err != nil {
+		return err
+	}
+	for _, status := range before {
+		err := move(ctx, b.tx, review.Status(status), `number IN (SELECT letter FROM items WHERE status_before = ? AND `+b.of(list)+`)`, status)
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return b.auditItems(ctx, list, `?`, "failed: "+why)
 }
 
-// fail fails items of which nothing was sent: their letters are what they were.
-func (b *booking) fail(ctx context.Context, refused map[string]error) error {
-	for id, why := range refused {
-		number, letter, before, err := b.item(ctx, id)
-		if err != nil {
-			return err
-		}
-		if _, err := b.tx.ExecContext(ctx, `UPDATE items SET state = 'failed', error = ? WHERE id = ?`, why.Error(), id); err != nil {
-			return err
-		}
-		if err := move(ctx, b.tx, review.Status(before), `number = ?`, number); err != nil {
-			return err
-		}
-		b.audit = append(b.audit, auditEntry{b.by, "redrive", letter, "failed: " + why.Error()})
+// doubt says of items that were out that nobody can tell whether they arrived.
+func (b *booking) doubt(ctx context.Context, list []int64, why string) error {
+	list, err := b.turn(ctx, list, review.Sending, review.ItemUnknown, why)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if err := move(ctx, b.tx, review.Uncertain, `number IN (SELECT letter FROM items WHERE `+b.of(list)+`)`); err != nil {
+		return err
+	}
+	return b.auditItems(ctx, list, `?`, "unknown: "+why)
+}
+
+// turn gives those items that are in one state another, with an error, and
+// tells which they are.
+func (b *booking) turn(ctx context.Context, list []int64, from, to review.ItemState, why string) ([]int64, error) {
+	list, err := b.in(ctx, list, from)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	_, err = b.tx.ExecContext(ctx, `UPDATE items SET state = ?, error = ?`+holds(to)+` WHERE `+b.of(list), string(to), why)
+	b.counts.turn(b.number, from, to, int64(len(list)))
+	return list, err
+}
+
+// in are those of the items that are in a state.
+func (b *booking) in(ctx context.Context, list []int64, state review.ItemState) ([]int64, error) {
+	return column[int64](ctx, b.tx, `SELECT number FROM items WHERE state = ? AND `+b.of(list)+` ORDER BY number`, string(state))
+}
+
+// auditItems writes one entry for each item, about its letter. outcome is an
+// expression over the item.
+func (b *booking) auditItems(ctx context.Context, list []int64, outcome string, args ...any) error {
+	first, err := numbers(ctx, b.tx, "audit", len(list))
+	if err != nil {
+		return err
+	}
+	who := b.by
+	if who == "" {
+		who = systemUser
+	}
+	_, err = b.tx.ExecContext(ctx, `INSERT INTO audit (number, at, who, action, subject, outcome)
+		SELECT ? + ROW_NUMBER() OVER (ORDER BY i.number), ?, ?, 'redrive', l.id, `+outcome+`
+		FROM items i JOIN letters l ON l.number = i.letter WHERE `+numberSpan("i.number", list),
+		append([]any{first - 1, micros(b.now), who}, args...)...)
+	if err != nil {
+		return fmt.Errorf("write the audit: %w", err)
 	}
 	return nil
-}
-
-// doubt says of items that nobody can tell whether they arrived.
-func (b *booking) doubt(ctx context.Context, unknown map[string]error) error {
-	for id, why := range unknown {
-		number, letter, _, err := b.item(ctx, id)
-		if err != nil {
-			return err
-		}
-		if _, err := b.tx.ExecContext(ctx, `UPDATE items SET state = 'unknown', error = ? WHERE id = ?`, why.Error(), id); err != nil {
-			return err
-		}
-		if err := move(ctx, b.tx, review.Uncertain, `number = ?`, number); err != nil {
-			return err
-		}
-		b.audit = append(b.audit, auditEntry{b.by, "redrive", letter, "unknown: " + why.Error()})
-	}
-	return nil
-}
-
-// item is the letter of an item that is not decided yet, and what it was.
-func (b *booking) item(ctx context.Context, id string) (number int64, letter, before string, err error) {
-	err = b.tx.QueryRowContext(ctx, `SELECT l.number, l.id, i.status_before FROM items i JOIN letters l ON l.number = i.letter
-		WHERE i.id = ? AND i.redrive = ? AND i.state IN ('planned', 'sending')`, id, b.number).Scan(&number, &letter, &before)
-	return number, letter, before, noRows(err, "item", id)
 }
 
 // SetTrouble writes why a redrive does not get on.

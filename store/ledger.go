@@ -31,14 +31,14 @@ func (s *Store) InFlight(ctx context.Context, redrive string) ([]review.Dispatch
 		d, err := scanDispatch(r)
 		out = append(out, d)
 		return err
-	}, `SELECT s.number, s.source, s.state, s.target_queue, s.target_partition, s.target_topic_id, s.items, s.data, s.repeat_until
+	}, `SELECT s.number, s.source, s.state, s.target_queue, s.target_partition, s.target_topic_id, s.items, s.data, s.repeat_until, s.stays
 		FROM shipments s JOIN redrives r ON r.number = s.redrive WHERE r.id = ? AND s.state <> 'settled' ORDER BY s.number`, redrive)
 	if err != nil {
 		return nil, fmt.Errorf("read what redrive %s has sent: %w", redrive, err)
 	}
 	for i := range out {
 		if out[i].State == review.Sent {
-			if out[i].Receipts, err = s.receipts(ctx, out[i].Number); err != nil {
+			if out[i].Receipts, err = s.receipts(ctx, out[i].Items); err != nil {
 				return nil, err
 			}
 		}
@@ -50,7 +50,7 @@ func scanDispatch(r *sql.Rows) (review.Dispatch, error) {
 	var d review.Dispatch
 	var items, data bytesOrNull
 	var until int64
-	err := r.Scan(&d.Number, &d.Source, &d.State, &d.Target.Queue, &d.Target.Partition, &d.Target.TopicID, &items, &data, &until)
+	err := r.Scan(&d.Number, &d.Source, &d.State, &d.Target.Queue, &d.Target.Partition, &d.Target.TopicID, &items, &data, &until, &d.Stays)
 	if err != nil {
 		return d, err
 	}
@@ -60,8 +60,9 @@ func scanDispatch(r *sql.Rows) (review.Dispatch, error) {
 }
 
 // receipts are those of a shipment's items that were sent and are not settled.
-func (s *Store) receipts(ctx context.Context, shipment int64) ([]sources.Receipt, error) {
-	items, _, err := readItems(ctx, s.read, `i.shipment = ? AND i.state = 'sent' ORDER BY i.number`, shipment)
+func (s *Store) receipts(ctx context.Context, ids []string) ([]sources.Receipt, error) {
+	in, args := inList("i.id", ids)
+	items, _, err := readItems(ctx, s.read, in+` AND i.state = 'sent' ORDER BY i.number`, args...)
 	var all []sources.Receipt
 	for _, i := range items {
 		all = append(all, i.Receipt)

@@ -151,8 +151,10 @@ func (t *taking) cameBack(ctx context.Context, fresh []numberedLetter) error {
 		if !ok {
 			continue
 		}
-		if _, err := t.tx.ExecContext(ctx, `UPDATE items SET came_back_as = ?,
-			state = CASE WHEN state IN ('confirmed', 'consumed') THEN 'returned' ELSE state END WHERE id = ?`, l.ID, from.item); err != nil {
+		if _, err := t.tx.ExecContext(ctx, `UPDATE items SET came_back_as = ? WHERE id = ?`, l.ID, from.item); err != nil {
+			return err
+		}
+		if _, err := moveItems(ctx, t.tx, review.ItemReturned, `id = ? AND state IN ('confirmed', 'consumed')`, from.item); err != nil {
 			return err
 		}
 		if _, err := t.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE id = ? AND status = 'redriven'`, from.letter); err != nil {

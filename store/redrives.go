@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unwedge/unwedge/review"
@@ -88,9 +89,9 @@ func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive
 		return err
 	}
 	result, err := tx.ExecContext(ctx, `INSERT INTO items (number, id, redrive, letter, source, state, status_before, target_queue, target_partition, target_topic_id,
-			names, receipt_partition, receipt_offset, receipt_message, came_back_as, error)
+			names, receipt_partition, receipt_offset, receipt_message, came_back_as, error, holds)
 		SELECT ? + p.place, ? || '-' || (p.place + 1), ?, l.number, q.source, 'planned', l.status, p.target_queue, p.target_partition, p.target_topic_id,
-			p.names, 0, -1, '', '', ''
+			p.names, 0, -1, '', '', '', l.number
 		FROM plan_letters p JOIN letters l ON l.id = p.letter JOIN queues q ON q.number = l.queue WHERE p.plan = ?`, first, r.ID, redrive, plan)
 	if err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
@@ -99,7 +100,10 @@ func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive
 	if err == nil && n != int64(r.Total) {
 		err = fmt.Errorf("write the ledger: %d letters of %d", n, r.Total)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return itemCounts{{redrive, review.Planning}: n}.save(ctx, tx)
 }
 
 const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, options, rate, verdict, trouble FROM redrives `
@@ -129,17 +133,6 @@ func readRedrives(ctx context.Context, q querier, where string, args ...any) ([]
 		}
 	}
 	return list, numbers, nil
-}
-
-func countItems(ctx context.Context, q querier, redrive int64) (map[review.ItemState]int, error) {
-	counts := map[review.ItemState]int{}
-	return counts, each(ctx, q, func(r *sql.Rows) error {
-		var state review.ItemState
-		var n int
-		err := r.Scan(&state, &n)
-		counts[state] = n
-		return err
-	}, `SELECT state, COUNT(*) FROM items WHERE redrive = ? GROUP BY state`, redrive)
 }
 
 // Redrives lists redrives, newest first. Errors: review.ErrBadCursor.
@@ -199,8 +192,14 @@ func (s *Store) Items(ctx context.Context, redrive string, states []review.ItemS
 		in, more := inList("i.state", states)
 		where, args = where+" AND "+in, append(args, more...)
 	}
-	if err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM items i WHERE `+where, args...).Scan(&page.Total); err != nil {
+	counts, err := countItems(ctx, s.read, number)
+	if err != nil {
 		return page, fmt.Errorf("count the letters of redrive %s: %w", redrive, err)
+	}
+	for state, n := range counts {
+		if len(states) == 0 || slices.Contains(states, state) {
+			page.Total += int64(n)
+		}
 	}
 	var numbers []int64
 	page.Items, numbers, err = readItems(ctx, s.read, where+` AND i.number > ? ORDER BY i.number LIMIT ?`, append(args, last, limit+1)...)

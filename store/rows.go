@@ -78,6 +78,20 @@ func numberList(column string, numbers []int64) string {
 	return b.String()
 }
 
+// numberSpan is a condition for many numbers, which is short when they follow on
+// one another.
+func numberSpan(column string, numbers []int64) string {
+	for i, n := range numbers {
+		if n != numbers[0]+int64(i) {
+			return numberList(column, numbers)
+		}
+	}
+	if len(numbers) < 2 {
+		return numberList(column, numbers)
+	}
+	return fmt.Sprintf("%s BETWEEN %d AND %d", column, numbers[0], numbers[len(numbers)-1])
+}
+
 // querier is what reads: the readers' connections, or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)

@@ -231,7 +231,7 @@ func (s *Source) seal(ctx context.Context, p *piece, end int64, now time.Time) (
 	c.batch = seal(p.records, c, now)
 	out := sources.Shipment{
 		Target: sources.Target{Queue: tp.Topic, Partition: &p.part, TopicID: c.TopicID},
-		Data:   c.bytes(), RepeatUntil: now.Add(remembers),
+		Data:   c.bytes(), RepeatUntil: now.Add(remembers), Stays: true,
 	}
 	for _, parcel := range p.parcels {
 		out.Items = append(out.Items, parcel.Item)
