@@ -121,6 +121,11 @@ type Queue struct {
 	FeedsFrom    []string      // queues whose dead letters land here
 	RedriveTo    string        // the way back that policy or configuration names; "" when none does
 	Redriving    string        // a move task that runs at the broker, in words; "" when none does
+	// GivesUpAfter is how long a message that fails every time takes at most to
+	// come (back) into this dead-letter queue: on SQS the maxReceiveCount times the
+	// visibility timeout of the queue that feeds it, the longest of several. 0: not
+	// known.
+	GivesUpAfter time.Duration
 	ReadAt       time.Time
 	Err          error
 }

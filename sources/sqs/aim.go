@@ -43,6 +43,16 @@ func (s *Source) Aim(ctx context.Context, queue string, letter sources.DeadLette
 	return sources.Target{Queue: queue}, why, nil
 }
 
+// About tells what a queue takes. sources.ErrNoSuchQueue: it is not there. What
+// we may not read of it is not known.
+func (s *Source) About(ctx context.Context, queue string) (sources.Destination, error) {
+	f, err := s.target(ctx, queue)
+	if err != nil {
+		return sources.Destination{}, err
+	}
+	return sources.Destination{MaxBytes: f.largest, Retention: f.retention, FIFO: f.fifo, DefaultDedup: f.fifo && f.sumsBodies}, nil
+}
+
 func (s *Source) wayBackOf(letter sources.DeadLetter) (queue, why string) {
 	if to := s.cfg.wayBack(letter.Queue); to != "" {
 		return to, "configured"

@@ -19,6 +19,8 @@ type facts struct {
 	fifo           bool
 	retention      time.Duration // 0: not told (ElasticMQ)
 	largest        int           // bytes of a message; 0: not told
+	visibility     time.Duration // for which a receive hides a message if it does not say; 0: not told
+	sumsBodies     bool          // ContentBasedDeduplication: without an id, the body is what counts
 	policy         redrivePolicy
 	feeds          []string // queues whose redrive policies name this one
 	counts         counts
@@ -55,6 +57,13 @@ func parsePolicy(text string) redrivePolicy {
 	return redrivePolicy{p.Target, n}
 }
 
+// givesUpAfter is how long a message that fails every time stays in the queue
+// before the redrive policy sets it aside, when each attempt takes the whole
+// visibility timeout; 0: not known.
+func (f facts) givesUpAfter() time.Duration {
+	return time.Duration(f.policy.maxReceives) * f.visibility
+}
+
 // read asks for the attributes of a queue.
 func (s *Source) read(ctx context.Context, f *facts) {
 	a, err := s.attributes(ctx, f.url, types.QueueAttributeNameAll)
@@ -65,6 +74,8 @@ func (s *Source) read(ctx context.Context, f *facts) {
 	f.arn = a["QueueArn"]
 	f.retention = time.Duration(number(a["MessageRetentionPeriod"])) * time.Second
 	f.largest = int(number(a["MaximumMessageSize"]))
+	f.visibility = time.Duration(number(a["VisibilityTimeout"])) * time.Second
+	f.sumsBodies = a["ContentBasedDeduplication"] == "true"
 	f.policy = parsePolicy(a["RedrivePolicy"])
 	f.counts = countsOf(a)
 }

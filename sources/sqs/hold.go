@@ -8,12 +8,21 @@ import (
 )
 
 const (
+	longHold = time.Minute
+	longLook = 30 * time.Second
+)
+
+var (
 	// holdFor is how long a letter that is being redriven is hidden. It is made
 	// longer while the program lives; after a crash it ends, and whoever takes
-	// over has to wait for that.
-	holdFor = time.Minute
+	// over has to wait for that. hideFor is how long a look hides a message at
+	// least: what a crash in the middle of a sweep costs its other readers.
+	holdFor, hideFor = hiding()
 	// holdLeast is what must be left of a hold for a send to begin.
-	holdLeast = 20 * time.Second
+	holdLeast = holdFor / 3
+)
+
+const (
 	// holdMost is how long a hold is made longer for a redrive that asks for it
 	// no more.
 	holdMost = 15 * time.Minute
@@ -74,6 +83,17 @@ func (l *line) lookFor(ctx context.Context, w *sweep, wanted map[string]entry) (
 func (l *line) keeps(id string) bool {
 	h, ok := l.kept[id]
 	return ok && h.until.After(l.s.now().Add(holdLeast))
+}
+
+// heldUntil is when the first hold of letters that are kept ends.
+func (l *line) heldUntil(entries []entry) time.Time {
+	first := l.s.now().Add(holdFor)
+	for _, e := range entries {
+		if until := l.kept[e.Message].until; until.Before(first) {
+			first = until
+		}
+	}
+	return first
 }
 
 // keep makes the hold of letters long that are held for a short time.

@@ -48,7 +48,11 @@ func (s *Source) Queues(ctx context.Context) ([]sources.Queue, error) {
 	feeds := feedsOf(all)
 	var out []sources.Queue
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, s.asQueue(all[name], feeds[name]))
+		q := s.asQueue(all[name], feeds[name])
+		for _, feed := range feeds[name] {
+			q.GivesUpAfter = max(q.GivesUpAfter, all[feed].givesUpAfter())
+		}
+		out = append(out, q)
 	}
 	return out, nil
 }

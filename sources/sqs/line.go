@@ -18,13 +18,11 @@ import (
 const (
 	// mostPerCall is what SQS gives or takes in one request.
 	mostPerCall = 10
-	// hideFor is how long a look hides a message at least: what a crash in the
-	// middle of a sweep costs its other readers.
-	hideFor = 30 * time.Second
-	// hideMost is the same for the longest queues.
+	// hideMost is how long a look at the longest queues hides a message.
 	hideMost = 10 * time.Minute
-	// lookedAtPerSecond is how fast a sweep gets on at worst.
-	lookedAtPerSecond = 100
+	// lookedAtMeanwhile is how many messages a sweep looks at in hideFor at worst:
+	// a hundred a second.
+	lookedAtMeanwhile = 3000
 	// mostHeld keeps a sweep below the 120,000 messages that may be in flight.
 	mostHeld = 100_000
 	// releaseLimit ends a release that hangs; the messages then turn visible by
@@ -49,7 +47,8 @@ type hold struct {
 // line is what we do in one dead-letter queue: sweeps and redrives share what
 // they hold. The lock is held for a whole step of either.
 type line struct {
-	s *Source
+	s    *Source
+	name string // of the queue
 
 	mu     sync.Mutex
 	f      facts
@@ -67,7 +66,7 @@ func (s *Source) line(f facts) *line {
 	defer s.mu.Unlock()
 	l := s.lines[f.name]
 	if l == nil {
-		l = &line{s: s, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, missed: map[string]miss{}}
+		l = &line{s: s, name: f.name, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, missed: map[string]miss{}}
 		s.lines[f.name] = l
 	}
 	return l
@@ -81,7 +80,7 @@ func (s *Source) allLines() []*line {
 
 // hideSeconds is for how long a look at a queue of that size hides messages.
 func hideSeconds(n int64) int {
-	d := hideFor + time.Duration(n)*time.Second/lookedAtPerSecond
+	d := hideFor + time.Duration(n)*hideFor/lookedAtMeanwhile
 	return int(min(d, hideMost) / time.Second)
 }
 

@@ -14,8 +14,6 @@ const (
 	// not find is gone: one reading of the counts may be old.
 	quietReadings = 3
 	quietFor      = 4 * time.Second
-	// holdMargin is what is added to the time that a dead run can hold a letter.
-	holdMargin = 30 * time.Second
 	// forgetMissed is when a letter that nobody asks for any more is forgotten.
 	forgetMissed = 10 * time.Minute
 )
@@ -53,7 +51,7 @@ func (m miss) proven() bool {
 // messages of the queue. That may be a run of ours that was killed: its holds,
 // and those of its looks at a long queue, end by themselves.
 func (w *sweep) missedFor() time.Duration {
-	return max(holdFor, time.Duration(hideSeconds(w.counts.all()))*time.Second) + holdMargin
+	return max(holdFor, time.Duration(hideSeconds(w.counts.all()))*time.Second) + holdFor/2
 }
 
 // notFound says which of the letters that a sweep did not find cannot be had,

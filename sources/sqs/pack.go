@@ -26,10 +26,11 @@ const (
 // load is the data of a shipment: what is sent, byte for byte, and what is held
 // meanwhile.
 type load struct {
-	Run     string    `json:"run"`   // of the program that packed it
-	Queue   string    `json:"queue"` // the dead-letter queue
-	FIFO    bool      `json:"fifo"`  // the target
-	Held    time.Time `json:"held"`  // until when the letters are surely held
+	Run     string    `json:"run"`              // of the program that packed it
+	Queue   string    `json:"queue"`            // the dead-letter queue
+	FIFO    bool      `json:"fifo"`             // the target
+	Held    time.Time `json:"held"`             // until when the letters are surely held
+	Stored  bool      `json:"stored,omitempty"` // copies of ours: nothing is held, and nothing to take off
 	Entries []entry   `json:"entries"`
 }
 
@@ -65,15 +66,21 @@ func (e entry) size() int {
 // It is sources.ErrGone once the queue shows that nobody holds any, or when it has
 // been missed for longer than a dead run's hold lasts.
 //
-// Letters of a FIFO group stand in a shipment in their order in the queue.
+// Letters of a FIFO group stand in a shipment in their order in the queue. Of
+// stored copies nothing is held: they go in the order that they are given in.
 func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {
 	refused := map[string]error{}
 	byQueue := map[string][]sources.Parcel{}
+	var stored []sources.Parcel
 	for _, p := range parcels {
+		if p.StoredCopy {
+			stored = append(stored, p)
+			continue
+		}
 		byQueue[p.Queue] = append(byQueue[p.Queue], p)
 	}
-	var shipments []sources.Shipment
-	var errs []error
+	shipments, err := s.packStored(ctx, stored, refused)
+	errs := []error{err}
 	for queue, list := range byQueue {
 		got, err := s.packQueue(ctx, queue, list, refused)
 		shipments = append(shipments, got...)
@@ -97,6 +104,14 @@ func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.
 		refuseAll(parcels, errors.New(s.notScanned(f)), refused)
 		return nil, nil
 	}
+	return s.eachTarget(ctx, parcels, refused, func(to facts, list []sources.Parcel) ([]sources.Shipment, error) {
+		return s.packFor(ctx, f, to, list, refused)
+	})
+}
+
+// eachTarget packs parcels by their targets. Those of a target that is not there,
+// or may not be written to, are refused.
+func (s *Source) eachTarget(ctx context.Context, parcels []sources.Parcel, refused map[string]error, pack func(facts, []sources.Parcel) ([]sources.Shipment, error)) ([]sources.Shipment, error) {
 	byTarget := map[string][]sources.Parcel{}
 	for _, p := range parcels {
 		byTarget[p.Target.Queue] = append(byTarget[p.Target.Queue], p)
@@ -111,7 +126,7 @@ func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.
 		if err != nil {
 			return shipments, err
 		}
-		got, err := s.packFor(ctx, f, to, list, refused)
+		got, err := pack(to, list)
 		shipments = append(shipments, got...)
 		if err != nil {
 			return shipments, err
@@ -129,15 +144,7 @@ func refuseAll(parcels []sources.Parcel, err error, refused map[string]error) {
 // packFor packs letters of one dead-letter queue for one target.
 func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
 	wanted := map[string]entry{}
-	for _, p := range parcels {
-		e, err := packOne(p, to.fifo)
-		if err == nil && to.largest > 0 && e.size() > to.largest {
-			err = fmt.Errorf("%d bytes, and %s takes %d: %w", e.size(), to.name, to.largest, sources.ErrTooLarge)
-		}
-		if err != nil {
-			refused[p.Item] = err
-			continue
-		}
+	for _, e := range packAll(to, parcels, refused) {
 		wanted[e.Message] = e
 	}
 	l := s.line(from)
@@ -157,6 +164,32 @@ func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.
 	s.keepHolding()
 	s.forgetBroken(to.name)
 	return s.shipments(l, to, entries), err
+}
+
+// packStored packs copies of ours of letters that SQS has no more.
+func (s *Source) packStored(ctx context.Context, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
+	return s.eachTarget(ctx, parcels, refused, func(to facts, list []sources.Parcel) ([]sources.Shipment, error) {
+		s.forgetBroken(to.name)
+		return s.shipments(nil, to, packAll(to, list, refused)), nil
+	})
+}
+
+// packAll makes the messages of parcels. Those that the target cannot take are
+// refused.
+func packAll(to facts, parcels []sources.Parcel, refused map[string]error) []entry {
+	var entries []entry
+	for _, p := range parcels {
+		e, err := packOne(p, to.fifo)
+		if err == nil && to.largest > 0 && e.size() > to.largest {
+			err = fmt.Errorf("%d bytes, and %s takes %d: %w", e.size(), to.name, to.largest, sources.ErrTooLarge)
+		}
+		if err != nil {
+			refused[p.Item] = err
+			continue
+		}
+		entries = append(entries, e)
+	}
+	return entries
 }
 
 // packOne makes the message of a parcel.
@@ -190,7 +223,7 @@ func dedupID(item string) string {
 }
 
 // shipments cuts entries into batches. Those of a FIFO group stay in their
-// order.
+// order. The line is nil for stored copies.
 func (s *Source) shipments(l *line, to facts, entries []entry) []sources.Shipment {
 	most := s.batchLimit(to.name)
 	var out []sources.Shipment
@@ -207,13 +240,13 @@ func (s *Source) shipments(l *line, to facts, entries []entry) []sources.Shipmen
 }
 
 func (s *Source) shipment(l *line, to facts, entries []entry) sources.Shipment {
-	cargo := load{Run: s.run, Queue: l.f.name, FIFO: to.fifo, Held: s.now().Add(holdFor), Entries: slices.Clone(entries)}
+	cargo := load{Run: s.run, FIFO: to.fifo, Stored: l == nil, Entries: slices.Clone(entries)}
 	ship := sources.Shipment{Target: sources.Target{Queue: to.name}}
 	for _, e := range entries {
 		ship.Items = append(ship.Items, e.Item)
-		if until := l.kept[e.Message].until; until.Before(cargo.Held) {
-			cargo.Held = until
-		}
+	}
+	if l != nil {
+		cargo.Queue, cargo.Held = l.name, l.heldUntil(entries)
 	}
 	if to.fifo {
 		ship.RepeatUntil = s.now().Add(dedupWindow)

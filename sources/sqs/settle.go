@@ -19,6 +19,9 @@ import (
 // earlier run may have been sent and taken off already: what is not there then
 // is no reason not to send it again to a FIFO queue, which drops second copies.
 func (s *Source) stillHeld(ctx context.Context, cargo load) (map[string]error, error) {
+	if cargo.Stored {
+		return nil, nil
+	}
 	earlier := cargo.Run != s.run
 	l, err := s.lineOf(ctx, cargo.Queue)
 	if err != nil {
@@ -86,11 +89,15 @@ func (l *line) adopt(cargo load, earlier bool) map[string]entry {
 }
 
 // Settle deletes what was sent from the dead-letter queue. A receipt with an
-// error was sent and is still there; it must not be sent again.
+// error was sent and is still there; it must not be sent again. Of stored copies
+// there is nothing to delete.
 func (s *Source) Settle(ctx context.Context, shipment sources.Shipment, sent []sources.Receipt) ([]sources.Receipt, error) {
 	cargo, err := unpack(shipment)
 	if err != nil {
 		return nil, err
+	}
+	if cargo.Stored {
+		return slices.Clone(sent), nil
 	}
 	byItem := map[string]entry{}
 	for _, e := range cargo.Entries {
