@@ -29,10 +29,10 @@ type PlanPage struct {
 	To       string   // the queue that was asked for; "" for each letter's own way back
 	Rate     float64  // letters per second; 0: as fast as the target takes them
 	Canary   bool
-	KeepTime bool   // the copies get the timestamp of the original record
-	Edited   bool   // the letters are changed first
-	Started  string // id of the redrive, when this plan was started already
-	Expired  bool   // older than a day: a new one must be made
+	KeepTime bool      // the copies get the timestamp of the original record
+	Edit     *DiffView // what is changed first; nil: nothing
+	Started  string    // id of the redrive, when this plan was started already
+	Expired  bool      // older than a day: a new one must be made
 	BackHref string
 }
 
@@ -164,7 +164,7 @@ func (p PlanPage) rate() string {
 
 // bodySays is what becomes of bodies and keys.
 func (p PlanPage) bodySays() string {
-	if p.Edited {
+	if p.Edit != nil {
 		return "changed as shown, every other byte as it came"
 	}
 	return "byte for byte as they came"

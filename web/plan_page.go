@@ -140,7 +140,10 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 		Frame: s.frame(c, views.ReviewSection, "Redrive "+plural(plan.Total, "letter")), ID: plan.ID, FixedAt: plan.CreatedAt, Total: plan.Total,
 		Warnings: planWarnings(plan.Warnings, confirmed), Letters: planLetters(plan.Letters, letters),
 		Expired: s.Now().Sub(plan.CreatedAt) > review.PlanKept, Started: plan.Redrive,
-		NotKnown: plan.NotKnown, To: plan.To, Rate: plan.RatePerSecond, Canary: plan.Canary, KeepTime: plan.KeepTimestamps, Edited: plan.Edit != nil,
+		NotKnown: plan.NotKnown, To: plan.To, Rate: plan.RatePerSecond, Canary: plan.Canary, KeepTime: plan.KeepTimestamps,
+	}
+	if page.Edit, err = s.planDiff(ctx, page.Frame, plan); err != nil {
+		return err
 	}
 	if page.Choices, err = s.choices(ctx, plan); err != nil {
 		return err
