@@ -4,16 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/sources"
 )
-
-// loadBytes is how much one load of letters weighs at most, unless it is one
-// letter.
-const loadBytes = 16 << 20
 
 // Working lists the redrives that are to be worked on.
 func (s *Store) Working(ctx context.Context) ([]review.Redrive, error) {
@@ -68,82 +63,6 @@ func (s *Store) receipts(ctx context.Context, ids []string) ([]sources.Receipt, 
 		all = append(all, i.Receipt)
 	}
 	return all, err
-}
-
-// NextLoad gives planned letters of a redrive in their order: those of one
-// source, at most so many.
-func (s *Store) NextLoad(ctx context.Context, redrive string, most int) (review.Load, error) {
-	load, err := s.nextLoad(ctx, redrive, most)
-	if err != nil {
-		return load, fmt.Errorf("read what redrive %s sends next: %w", redrive, err)
-	}
-	return load, nil
-}
-
-// planned is an item that is to be sent.
-type planned struct {
-	item, source, letter string
-	target               sources.Target
-	names                []byte
-}
-
-func (s *Store) nextLoad(ctx context.Context, redrive string, most int) (review.Load, error) {
-	load := review.Load{Lost: map[string]error{}}
-	options, err := s.optionsOf(ctx, redrive)
-	if err != nil {
-		return load, err
-	}
-	items, err := s.plannedItems(ctx, redrive, most)
-	if err != nil || len(items) == 0 {
-		return load, err
-	}
-	load.Source = items[0].source
-	ids := make([]string, len(items))
-	for i, p := range items {
-		ids[i] = p.letter
-	}
-	letters, err := s.LettersByID(ctx, ids)
-	if err != nil {
-		return load, err
-	}
-	for i, p := range items {
-		if !letters[i].BodyKept {
-			load.Lost[p.item] = fmt.Errorf("%w: the store has forgotten its body", sources.ErrGone)
-			continue
-		}
-		parcel, err := makeParcel(p, letters[i], options)
-		if errors.Is(err, errCut) {
-			return load, err
-		}
-		if err != nil {
-			load.Lost[p.item] = err
-			continue
-		}
-		load.Parcels = append(load.Parcels, parcel)
-	}
-	return load, nil
-}
-
-// plannedItems are the next items of one source, as many as are not too heavy.
-func (s *Store) plannedItems(ctx context.Context, redrive string, most int) ([]planned, error) {
-	var items []planned
-	weight, full := int64(0), false
-	err := each(ctx, s.read, func(r *sql.Rows) error {
-		var p planned
-		var size int64
-		var names bytesOrNull
-		err := r.Scan(&p.item, &p.source, &p.letter, &p.target.Queue, &p.target.Partition, &p.target.TopicID, &names, &size)
-		p.names = names
-		weight += size
-		full = full || len(items) > 0 && (weight > loadBytes || p.source != items[0].source)
-		if !full {
-			items = append(items, p)
-		}
-		return err
-	}, `SELECT i.id, i.source, l.id, i.target_queue, i.target_partition, i.target_topic_id, i.names, l.body_size
-		FROM items i JOIN letters l ON l.number = i.letter
-		WHERE i.redrive = (SELECT number FROM redrives WHERE id = ?) AND i.state = 'planned' ORDER BY i.number LIMIT ?`, redrive, most)
-	return items, err
 }
 
 // makeParcel makes the bytes that go of a letter as it lies in the store, and of
