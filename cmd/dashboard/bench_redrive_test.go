@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -90,10 +91,12 @@ func newRedriveBench(b *testing.B, address string, run, letters int) *redriveBen
 	if err != nil {
 		b.Fatal(err)
 	}
-	if r.db, err = store.Open(b.Context(), filepath.Join(b.TempDir(), "unwedge.db")); err != nil {
+	path := filepath.Join(b.TempDir(), "unwedge.db")
+	if r.db, err = store.Open(b.Context(), path); err != nil {
 		b.Fatal(err)
 	}
 	r.collect(b)
+	waitIndexed(b, path, r.letters)
 	return r
 }
 
@@ -167,6 +170,22 @@ func (r *redriveBench) collect(b *testing.B) {
 	<-all
 	stop()
 	done.Wait()
+}
+
+// waitIndexed waits until the letters can be found by their words, which is done
+// behind their arrival: it is not what is measured.
+func waitIndexed(b *testing.B, path string, letters int) {
+	b.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=query_only(1)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	for indexed := 0; indexed < letters; <-time.After(100 * time.Millisecond) {
+		if err := db.QueryRowContext(b.Context(), `SELECT value FROM counters WHERE name = 'indexed'`).Scan(&indexed); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // redrive redrives every letter, and tells how long the start took and how long
