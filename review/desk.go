@@ -12,9 +12,10 @@ import (
 
 // Shelf is where the letters are.
 type Shelf interface {
-	// LettersByID gives letters with the whole of their bodies, in the order of
-	// the ids. An id that is not there is ErrNotFound.
-	LettersByID(ctx context.Context, ids []string) ([]Letter, error)
+	// LettersOfPlan gives letters of a plan from a place in its order on: at most
+	// max, fewer where they are heavy, and at least one while there are any.
+	// Without bodies a letter has the size of its body only.
+	LettersOfPlan(ctx context.Context, plan string, from, max int, bodies bool) ([]Letter, error)
 	Queues(ctx context.Context) ([]Queue, error)
 }
 
@@ -23,23 +24,40 @@ type Plans interface {
 	// Freeze fixes a selection into the letters of a new plan, in the order in
 	// which they are sent: by queue, partition and offset. It returns how many.
 	Freeze(ctx context.Context, plan Plan, what Selection) (int, error)
-	// PlanIDs gives ids of the plan's letters, from a place in its order on.
-	PlanIDs(ctx context.Context, plan string, from, max int) ([]string, error)
-	// Decide writes down what was decided about letters of the plan.
-	Decide(ctx context.Context, plan string, letters []Planned) error
+	// Decide writes down what was decided about the letters of the plan from a
+	// place in its order on.
+	Decide(ctx context.Context, plan string, from int, letters []Planned) error
 	// FinishPlan writes the rest of the plan, which can be started from then on.
 	FinishPlan(ctx context.Context, plan Plan) error
+	DropPlan(ctx context.Context, id string) error
 }
 
 // Starter reads finished plans and starts them.
 type Starter interface {
 	Plan(ctx context.Context, id string) (Plan, error)
-	PlanLetters(ctx context.Context, id string, limit int, cursor string) (PlannedLetters, error)
+	// Decided gives what was decided about letters of a plan from a place in its
+	// order on.
+	Decided(ctx context.Context, plan string, from, max int) ([]Planned, error)
+	// RefusedOf gives the first letters of a plan that cannot be sent.
+	RefusedOf(ctx context.Context, plan string, max int) ([]Refusal, error)
 	// StartRedrive makes a finished plan a redrive, in one transaction with the
 	// status of its letters. A letter that is not to be had any more, or a plan
 	// that was started already, is a *ConflictError.
 	StartRedrive(ctx context.Context, r Redrive, plan string) error
-	DropPlan(ctx context.Context, id string) error
+}
+
+// Takers knows who has letters that cannot be had.
+type Takers interface {
+	// HoldsOf tells what keeps letters from being redriven, and counts each hold's
+	// letters. One that can be had is in none.
+	HoldsOf(ctx context.Context, ids []string) ([]Hold, error)
+}
+
+// Stalls knows which letters stood at the head of a stall before.
+type Stalls interface {
+	// WedgedBefore says of letters, by id, at the head of which stalls they stood,
+	// a sentence each.
+	WedgedBefore(ctx context.Context, ids []string) (map[string][]string, error)
 }
 
 // Desk is where redrives are planned and started.
@@ -47,6 +65,8 @@ type Desk struct {
 	Letters Shelf
 	Plans   Plans
 	Starter Starter
+	Takers  Takers            // nil: a conflict names letters only
+	Stalls  Stalls            // nil: nobody remembers stalls
 	Outlets map[string]Outlet // by source
 	Now     func() time.Time
 	// Started is called with the id of each redrive that was started, so that
@@ -70,61 +90,96 @@ func (d *Desk) Plan(ctx context.Context, r Request) (Plan, error) {
 		plan, err = d.decide(ctx, plan)
 	}
 	if err != nil {
-		return Plan{}, errors.Join(err, d.Starter.DropPlan(context.WithoutCancel(ctx), plan.ID))
+		return Plan{}, errors.Join(err, d.Plans.DropPlan(context.WithoutCancel(ctx), plan.ID))
 	}
 	return plan, nil
 }
 
-// decide goes through the frozen letters of a plan, a few hundred at a time.
+// decide goes through the frozen letters of a plan, a thousand at a time.
 func (d *Desk) decide(ctx context.Context, plan Plan) (Plan, error) {
-	p, err := d.planner(ctx, plan.Options)
+	p, err := d.planner(ctx, plan)
 	if err != nil {
 		return plan, err
 	}
-	told, taken := warned{}, []string{}
-	for from := 0; from < plan.Total; from += planChunk {
-		letters, err := d.chunk(ctx, plan.ID, from)
-		if err != nil {
-			return plan, err
-		}
+	if err := d.lookBack(ctx, p, plan); err != nil {
+		return plan, err
+	}
+	found, taken := warned{}, &conflict{}
+	err = d.eachChunk(ctx, p, plan, func(from int, letters []Letter) error {
 		decided := make([]Planned, 0, len(letters))
 		for _, l := range letters {
-			if !takeable(l.Status) {
-				taken = append(taken, l.ID)
-			}
-			one, err := p.decide(ctx, l)
+			taken.add(l)
+			one, c, warnings, err := p.decide(ctx, l)
 			if err != nil {
-				return plan, err
+				return err
 			}
-			told.add(l.ID, one.Warnings)
+			found.add(c, warnings)
+			if one.Refused != "" {
+				plan.Refused++
+			}
 			decided = append(decided, one)
 		}
-		if err := d.Plans.Decide(ctx, plan.ID, decided); err != nil {
-			return plan, err
-		}
 		plan.Letters = append(plan.Letters, decided[:min(len(decided), planShown-len(plan.Letters))]...)
+		return d.Plans.Decide(ctx, plan.ID, from, decided)
+	})
+	if err != nil {
+		return plan, err
 	}
-	if len(taken) > 0 {
-		return plan, &ConflictError{IDs: taken}
+	if len(taken.ids) > 0 {
+		return plan, taken.error(ctx, d.Takers)
 	}
-	plan.Warnings, plan.Receivers = told.warnings(), p.allReceivers()
+	plan.Warnings, plan.Receivers, plan.Targets, plan.NotKnown = found.all(), p.allReceivers(), p.allTargets(), p.gaps
 	return plan, d.Plans.FinishPlan(ctx, plan)
 }
 
-func (d *Desk) chunk(ctx context.Context, plan string, from int) ([]Letter, error) {
-	ids, err := d.Plans.PlanIDs(ctx, plan, from, planChunk)
-	if err != nil {
-		return nil, err
+// eachChunk gives the letters of a plan in their order, and where each part
+// begins.
+func (d *Desk) eachChunk(ctx context.Context, p *planner, plan Plan, do func(from int, letters []Letter) error) error {
+	for from := 0; from < plan.Total; {
+		letters, err := d.Letters.LettersOfPlan(ctx, plan.ID, from, planChunk, p.bodies())
+		if err != nil {
+			return err
+		}
+		if len(letters) == 0 {
+			return fmt.Errorf("%w: letters of plan %s from place %d on", ErrNotFound, plan.ID, from)
+		}
+		d.stalls(ctx, p, letters)
+		if err := do(from, letters); err != nil {
+			return err
+		}
+		from += len(letters)
 	}
-	return d.Letters.LettersByID(ctx, ids)
+	return nil
 }
 
-func (d *Desk) planner(ctx context.Context, o Options) (*planner, error) {
+// stalls finds out which of the letters stood at the head of a stall.
+func (d *Desk) stalls(ctx context.Context, p *planner, letters []Letter) {
+	if d.Stalls == nil {
+		return
+	}
+	var err error
+	if p.stalls, err = d.Stalls.WedgedBefore(ctx, idsOf(letters)); err != nil {
+		p.gaps.add("whether these letters stood at the head of a stall before could not be found out: %v", err)
+	}
+}
+
+func idsOf(letters []Letter) []string {
+	ids := make([]string, len(letters))
+	for i, l := range letters {
+		ids[i] = l.ID
+	}
+	return ids
+}
+
+func (d *Desk) planner(ctx context.Context, plan Plan) (*planner, error) {
 	queues, err := d.Letters.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{to: o.To, edit: o.Edit, outlets: d.Outlets, queues: map[queueName]Queue{}, receivers: map[queueName]receivers{}, now: d.Now()}
+	p := &planner{
+		Options: plan.Options, total: plan.Total, outlets: d.Outlets, now: d.Now(),
+		queues: map[queueName]Queue{}, targets: map[queueName]place{}, others: map[queueName][]string{},
+	}
 	for _, q := range queues {
 		p.queues[queueName{q.Source, q.Name}] = q
 	}
@@ -156,7 +211,7 @@ func (d *Desk) Start(ctx context.Context, r Request) (Redrive, error) {
 	err = d.Starter.StartRedrive(ctx, job, plan.ID)
 	failpoint.Hit("redrive-started")
 	if err != nil {
-		return Redrive{}, asPlanned(r, err)
+		return Redrive{}, d.asPlanned(ctx, r, plan, err)
 	}
 	if d.Started != nil {
 		d.Started(job.ID)
@@ -170,7 +225,7 @@ func (d *Desk) planToStart(ctx context.Context, r Request) (Plan, error) {
 	if r.Plan == "" {
 		return d.Plan(ctx, r)
 	}
-	if len(r.IDs) > 0 || r.Cause != "" || r.Filter != nil || r.To != "" {
+	if r.ways() > 0 || r.To != "" {
 		return Plan{}, fmt.Errorf("%w: a plan has its letters and its target: leave out ids, cause, filter and to", ErrInvalid)
 	}
 	if err := validRate(r); err != nil {
@@ -186,111 +241,41 @@ func (d *Desk) planToStart(ctx context.Context, r Request) (Plan, error) {
 	if d.Now().Sub(plan.CreatedAt) > PlanKept {
 		return Plan{}, fmt.Errorf("%w: plan %s is older than a day; make a new one", ErrNotFound, r.Plan)
 	}
-	return plan, d.recheck(ctx, plan)
+	return d.recheck(ctx, plan)
 }
+
+// refusedShown is how many letters an error names that cannot be sent.
+const refusedShown = 1000
 
 // mayStart is an error when a letter is refused or a warning is not confirmed.
 func (d *Desk) mayStart(ctx context.Context, plan Plan, confirmed []string) error {
-	var refused []Refusal
-	err := d.eachPlanned(ctx, plan.ID, func(page []Planned) error {
-		for _, l := range page {
-			if l.Refused != "" {
-				refused = append(refused, Refusal{l.LetterID, l.Refused})
-			}
+	if plan.Refused > 0 {
+		refused, err := d.Starter.RefusedOf(ctx, plan.ID, refusedShown)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		return &RefusedError{Letters: refused, Total: plan.Refused}
 	}
-	if len(refused) > 0 {
-		return &RefusedError{refused}
-	}
-	var open []Warning
-	for _, w := range plan.Warnings {
-		if w.MustConfirm && !slices.Contains(confirmed, w.Code) {
-			open = append(open, w)
-		}
-	}
+	open := slices.DeleteFunc(confirmable(plan.Warnings), func(w Warning) bool { return slices.Contains(confirmed, w.Code) })
 	if len(open) > 0 {
 		return &NeedsConfirmationError{open}
 	}
 	return nil
 }
 
-// recheck plans the letters of a plan again and compares.
-func (d *Desk) recheck(ctx context.Context, plan Plan) error {
-	p, err := d.planner(ctx, plan.Options)
-	if err != nil {
-		return err
-	}
-	var changed []string
-	err = d.eachPlanned(ctx, plan.ID, func(page []Planned) error {
-		now, err := d.replan(ctx, p, page)
-		changed = append(changed, now...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	changed = append(changed, newcomers(plan.Receivers, p.allReceivers())...)
-	if len(changed) > 0 {
-		slices.Sort(changed)
-		return &PlanChangedError{slices.Compact(changed)}
-	}
-	return nil
-}
-
-func (d *Desk) replan(ctx context.Context, p *planner, page []Planned) ([]string, error) {
-	ids := make([]string, len(page))
-	for i, l := range page {
-		ids[i] = l.LetterID
-	}
-	letters, err := d.Letters.LettersByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	var changed []string
-	for i, l := range letters {
-		if !takeable(l.Status) {
-			changed = append(changed, fmt.Sprintf("letter %s is %s now", l.ID, l.Status))
-			continue
-		}
-		now, err := p.decide(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		if text := difference(page[i], now); text != "" {
-			changed = append(changed, text)
+// ways is in how many ways the letters are named.
+func (s Selection) ways() (n int) {
+	for _, chosen := range []bool{len(s.IDs) > 0, s.Cause != "", s.Filter != nil, s.Of != ""} {
+		if chosen {
+			n++
 		}
 	}
-	return changed, nil
-}
-
-func (d *Desk) eachPlanned(ctx context.Context, plan string, do func([]Planned) error) error {
-	for cursor := ""; ; {
-		page, err := d.Starter.PlanLetters(ctx, plan, planChunk, cursor)
-		if err != nil {
-			return err
-		}
-		if err := do(page.Letters); err != nil {
-			return err
-		}
-		if cursor = page.Next; cursor == "" {
-			return nil
-		}
-	}
+	return n
 }
 
 // valid tells whether a request selects in exactly one way.
 func valid(r Request) error {
-	ways := 0
-	for _, chosen := range []bool{len(r.IDs) > 0, r.Cause != "", r.Filter != nil} {
-		if chosen {
-			ways++
-		}
-	}
-	if ways != 1 {
+	if r.ways() != 1 {
 		return fmt.Errorf("%w: name the letters by exactly one of ids, cause and filter", ErrInvalid)
 	}
 	return validRate(r)
@@ -301,14 +286,4 @@ func validRate(r Request) error {
 		return fmt.Errorf("%w: rate_per_second is a number of letters, 0 for no limit", ErrInvalid)
 	}
 	return nil
-}
-
-// asPlanned says of a plan that its letters were taken meanwhile in the words
-// of plans.
-func asPlanned(r Request, err error) error {
-	var taken *ConflictError
-	if r.Plan == "" || !errors.As(err, &taken) || taken.Redrive != "" {
-		return err
-	}
-	return &PlanChangedError{[]string{fmt.Sprintf("%d of its letters are not open any more: %s", len(taken.IDs), some(taken.IDs))}}
 }

@@ -4,26 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/unwedge/unwedge/payload"
 )
 
 // ErrInvalid is a request that makes no sense whatever the state of the
 // letters: it selects nothing, or in two ways at once.
 var ErrInvalid = errors.New("the request is not valid")
-
-// ConflictError is a redrive of letters that are being or were redriven, or
-// are discarded. Nothing was started.
-type ConflictError struct {
-	IDs     []string // of the letters
-	Redrive string   // the job that this plan has started already; "" when there is none
-}
-
-// Error names the letters, or the job.
-func (e *ConflictError) Error() string {
-	if e.Redrive != "" {
-		return fmt.Sprintf("this plan was started already, as redrive %s", e.Redrive)
-	}
-	return fmt.Sprintf("%d of the letters are being or were redriven, or are discarded: %s", len(e.IDs), some(e.IDs))
-}
 
 // Refusal is a letter that cannot be sent, and the code that says why.
 type Refusal struct {
@@ -33,12 +20,15 @@ type Refusal struct {
 
 // RefusedError is a redrive with letters that cannot be sent. Nothing was
 // started.
-type RefusedError struct{ Letters []Refusal }
+type RefusedError struct {
+	Letters []Refusal // the first thousand
+	Total   int       // of all
+}
 
 // Error counts the letters.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%d of the letters cannot be sent; the first of them: %s is refused as %s",
-		len(e.Letters), e.Letters[0].LetterID, e.Letters[0].Refused)
+		max(e.Total, len(e.Letters)), e.Letters[0].LetterID, e.Letters[0].Refused)
 }
 
 // NeedsConfirmationError is a redrive with warnings that nobody has accepted
@@ -63,11 +53,17 @@ func (e *PlanChangedError) Error() string {
 	return "what was planned has changed: " + strings.Join(e.Difference, "; ")
 }
 
+// someMost is how many of many letters a sentence names.
+const someMost = 5
+
 // some names the first few of many.
-func some(ids []string) string {
-	const most = 5
-	if len(ids) <= most {
-		return strings.Join(ids, ", ")
+func some(ids []string) string { return andMore(ids, len(ids)) }
+
+// andMore names the first few of so many.
+func andMore(ids []string, all int) string {
+	shown := ids[:min(len(ids), someMost)]
+	if all <= len(shown) {
+		return strings.Join(shown, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+	return fmt.Sprintf("%s and %s more", strings.Join(shown, ", "), payload.Count(all-len(shown)))
 }

@@ -18,69 +18,116 @@ const PlanKept = 24 * time.Hour
 // many are in memory at a time while it is made.
 const (
 	planShown = 1000
-	planChunk = 200
+	planChunk = 1000
 )
 
-// Outlet is what redrives need of a source.
+// Outlet is what redrives need of a source. What is nil but the Sender is what
+// the source cannot tell; a plan then says nothing of it.
 type Outlet struct {
 	Sender
-	Receivers Receivers // nil where nobody can tell who reads a queue
-	Rules     Rules
+	Receivers    Receivers
+	Destinations Destinations
+	OtherReaders OtherReaders
+	Past         Past
+	Rules        Rules
 }
 
 // planner decides letter by letter. What it asks of a source about a queue it
 // asks once.
 type planner struct {
-	to        string
-	edit      *Edit
-	outlets   map[string]Outlet
-	queues    map[queueName]Queue
-	receivers map[queueName]receivers
-	now       time.Time
+	Options
+	total    int
+	outlets  map[string]Outlet
+	queues   map[queueName]Queue
+	targets  map[queueName]place
+	others   map[queueName][]string
+	onlyDone bool                // of the looks through other queues only the one for finished work
+	stalls   map[string][]string // by letter, of those that are being decided
+	seen     findings            // of the looks through other queues
+	gaps     notKnown
+	now      time.Time
+	blank    []byte // stands for bodies that were not read
 }
 
 type queueName struct{ source, name string }
 
-// receivers are the groups that read a queue, where the source could tell.
-type receivers struct {
-	groups []sources.Receiver
-	known  bool
+// place is what was found out about a queue that letters go to.
+type place struct {
+	about     sources.Destination
+	receivers []sources.Receiver
+	asked     bool // whether the source could say who reads it
 }
 
-// decide says what a redrive would do with one letter.
-func (p *planner) decide(ctx context.Context, l Letter) (Planned, error) {
+// notKnown collects what could not be found out, each once.
+type notKnown []string
+
+func (n *notKnown) add(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(*n, text) {
+		*n = append(*n, text)
+	}
+}
+
+// bodies tells whether letters are to be read with their bodies: only an edit
+// looks into them.
+func (p *planner) bodies() bool { return !p.Edit.IsEmpty() }
+
+// decide says what a redrive would do with one letter, and what was found.
+func (p *planner) decide(ctx context.Context, l Letter) (Planned, *candidate, []*check, error) {
 	out, ok := p.outlets[l.Source]
 	if !ok {
-		return Planned{}, fmt.Errorf("%w: source %s of letter %s is not configured any more", ErrInvalid, l.Source, l.ID)
+		return Planned{}, nil, nil, fmt.Errorf("%w: source %s of letter %s is not configured any more", ErrInvalid, l.Source, l.ID)
 	}
-	c := candidate{letter: l, rules: out.Rules, now: p.now}
+	if !p.bodies() {
+		l.Body = p.standIn(l.Size)
+	}
+	c := &candidate{letter: l, rules: out.Rules, keepTime: p.KeepTimestamps, now: p.now, total: p.total, stalls: p.stalls[l.ID]}
+	c.done, c.newer = p.seen.done[l.ID], p.seen.newer[l.ID]
 	var h HeaderPlan
-	c.sent, h, c.editErr = Outgoing(l.DeadLetter, p.edit, out.Rules.DropHeaders)
-	c.way = WayBack(l.DeadLetter, p.queues[queueName{l.Source, l.Queue}].Queue, p.to, out.Rules)
-	done := Planned{LetterID: l.ID, Why: c.way.Why}
+	c.sent, h, c.editErr = Outgoing(l.DeadLetter, p.Edit, out.Rules.DropHeaders)
+	c.way = p.wayOf(l, out)
+	c.others = p.otherReaders(ctx, out, queueName{l.Source, l.Queue})
+	d := Planned{LetterID: l.ID, Why: c.way.Why, Kept: h.Kept, Dropped: h.Dropped, Added: h.Added}
 	if c.way.Queue != "" && c.editErr == nil {
-		if err := p.aim(ctx, out, &c, &done); err != nil {
-			return Planned{}, err
+		if err := p.aim(ctx, out, c, &d); err != nil {
+			return Planned{}, nil, nil, err
 		}
 	}
-	done.Kept, done.Dropped, done.Added = h.Kept, h.Dropped, h.Added
-	done.Refused, done.Warnings = judge(c)
-	if done.Refused == "edit_fails" {
-		done.Because = c.editErr.Error()
+	refused, found := judge(c)
+	for _, k := range found {
+		d.Warnings = append(d.Warnings, k.code)
 	}
-	if done.Refused == "no_target" || done.Refused == "target_missing" {
-		done.Target = nil
+	if refused != nil {
+		d.Refused, d.Because = refused.code, refused.because(c)
 	}
-	return done, nil
+	if d.Refused == "no_target" || d.Refused == "target_missing" {
+		d.Target = nil
+	}
+	return d, c, found, nil
+}
+
+// wayOf is where a letter would go.
+func (p *planner) wayOf(l Letter, out Outlet) Way {
+	return WayBack(l.DeadLetter, p.queues[queueName{l.Source, l.Queue}].Queue, p.To, out.Rules)
+}
+
+// standIn is a body of a size, where only the size of it matters.
+func (p *planner) standIn(size int64) []byte {
+	if size < 0 {
+		return nil
+	}
+	if size > int64(len(p.blank)) {
+		p.blank = make([]byte, size)
+	}
+	return p.blank[:size:size]
 }
 
 // aim asks the source where the letter would land. What the source cannot say
 // right now is an error of the plan: a plan that leaves it out would be wrong.
-func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Planned) error {
+func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, d *Planned) error {
 	name := queueName{c.letter.Source, c.way.Queue}
 	c.kind = p.queues[name].Kind
 	if !out.Rules.Allowed(c.way.Queue) {
-		done.Target = &sources.Target{Queue: c.way.Queue}
+		d.Target = &sources.Target{Queue: c.way.Queue}
 		return nil
 	}
 	target, why, err := out.Aim(ctx, c.way.Queue, c.sent)
@@ -90,38 +137,66 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, done *Plann
 	if target.Queue == "" {
 		target.Queue = c.way.Queue
 	}
-	c.target, c.aimed, done.Target = target, err, &target
+	c.aimed, d.Target = err, &target
 	if why != "" {
-		done.Why += "; " + why
+		d.Why += "; " + why
 	}
 	if err == nil {
-		r := p.readers(ctx, out, name)
-		c.receivers, c.asked = r.groups, r.known
+		t := p.target(ctx, out, name)
+		c.about, c.receivers, c.asked = t.about, t.receivers, t.asked
 	}
 	return nil
 }
 
-// readers are the groups that read a queue. That they cannot be told stops no
-// plan: it then says nothing about them.
-func (p *planner) readers(ctx context.Context, out Outlet, name queueName) receivers {
-	if known, ok := p.receivers[name]; ok {
+// target is what can be found out about a queue that letters go to. What cannot
+// stops no plan: the plan says what it does not know.
+func (p *planner) target(ctx context.Context, out Outlet, name queueName) place {
+	if known, ok := p.targets[name]; ok {
 		return known
 	}
-	var r receivers
-	if out.Receivers != nil {
-		groups, err := out.Receivers.Receivers(ctx, name.name)
-		r = receivers{groups, err == nil}
+	var t place
+	if out.Destinations != nil {
+		about, err := out.Destinations.About(ctx, name.name)
+		if err != nil {
+			p.gaps.add("what %s takes could not be found out: %v", name.name, err)
+		}
+		if p.KeepTimestamps && err == nil && about.Retention == 0 {
+			p.gaps.add("how long %s keeps records is not known: one with an old timestamp may be deleted at once", name.name)
+		}
+		t.about = about
 	}
-	p.receivers[name] = r
-	return r
+	if out.Receivers == nil {
+		p.gaps.add("who reads %s is not known: SQS does not tell", name.name)
+	} else {
+		groups, err := out.Receivers.Receivers(ctx, name.name)
+		if err != nil {
+			p.gaps.add("who reads %s could not be found out: %v", name.name, err)
+		}
+		t.receivers, t.asked = groups, err == nil
+	}
+	p.targets[name] = t
+	return t
+}
+
+// otherReaders says who else reads a dead-letter queue.
+func (p *planner) otherReaders(ctx context.Context, out Outlet, name queueName) []string {
+	if known, ok := p.others[name]; ok || out.OtherReaders == nil {
+		return known
+	}
+	others, err := out.OtherReaders.OtherReaders(ctx, name.name)
+	if err != nil {
+		p.gaps.add("who else reads %s could not be found out: %v", name.name, err)
+	}
+	p.others[name] = others
+	return others
 }
 
 // allReceivers are the groups that will see a letter of the plan, by queue and
 // group.
 func (p *planner) allReceivers() []sources.Receiver {
 	all := []sources.Receiver{}
-	for _, r := range p.receivers {
-		all = append(all, r.groups...)
+	for _, t := range p.targets {
+		all = append(all, t.receivers...)
 	}
 	slices.SortFunc(all, func(a, b sources.Receiver) int {
 		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Group, b.Group))
@@ -129,47 +204,17 @@ func (p *planner) allReceivers() []sources.Receiver {
 	return all
 }
 
-// takeable tells whether a letter of this status may be redriven.
-func takeable(s Status) bool { return s == Open || s == Snoozed || s == Expired }
-
-// difference says what is another way than it was planned; "" when nothing is.
-func difference(was, is Planned) string {
-	switch {
-	case was.Target == nil && is.Target == nil:
-		return ""
-	case is.Target == nil:
-		return fmt.Sprintf("%s, the target of letter %s, is gone", was.Target.Queue, was.LetterID)
-	case was.Target == nil:
-		return fmt.Sprintf("letter %s has a target now: %s", was.LetterID, is.Target.Queue)
-	case was.Target.Queue != is.Target.Queue:
-		return fmt.Sprintf("letter %s would go to %s now, not to %s", was.LetterID, is.Target.Queue, was.Target.Queue)
-	case was.Target.TopicID != is.Target.TopicID:
-		return fmt.Sprintf("%s was deleted and made again", was.Target.Queue)
-	case !samePartition(was.Target.Partition, is.Target.Partition):
-		return fmt.Sprintf("%s has other partitions: letter %s would go to another one", was.Target.Queue, was.LetterID)
+// allTargets are the queues that the letters go to, as they were.
+func (p *planner) allTargets() []PlanTarget {
+	all := []PlanTarget{}
+	for name, t := range p.targets {
+		all = append(all, PlanTarget{Source: name.source, Queue: name.name, TopicID: t.about.TopicID, Partitions: t.about.Partitions})
 	}
-	return ""
-}
-
-func samePartition(a, b *int32) bool { return a == b || a != nil && b != nil && *a == *b }
-
-// newcomers says which groups came to read a target, or went, since the plan
-// was made. Their lag and state do not count.
-func newcomers(was, is []sources.Receiver) []string {
-	var all []string
-	name := func(r sources.Receiver) sources.Receiver { return sources.Receiver{Queue: r.Queue, Group: r.Group} }
-	in := func(list []sources.Receiver, r sources.Receiver) bool {
-		return slices.ContainsFunc(list, func(o sources.Receiver) bool { return name(o) == name(r) })
-	}
-	for _, r := range is {
-		if !in(was, r) {
-			all = append(all, fmt.Sprintf("group %s reads %s now", r.Group, r.Queue))
-		}
-	}
-	for _, r := range was {
-		if !in(is, r) {
-			all = append(all, fmt.Sprintf("group %s does not read %s any more", r.Group, r.Queue))
-		}
-	}
+	slices.SortFunc(all, func(a, b PlanTarget) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Queue, b.Queue))
+	})
 	return all
 }
+
+// takeable tells whether a letter of this status may be redriven.
+func takeable(s Status) bool { return s == Open || s == Snoozed || s == Expired }

@@ -12,7 +12,14 @@ type Selection struct {
 	IDs    []string
 	Cause  string
 	Filter *Filter
+	Of     string // id of another plan: its letters, but for those of Without
+	// Without names the letters of that plan to leave out: LeaveRefused, or the
+	// code of a warning; "" for none.
+	Without string
 }
+
+// LeaveRefused leaves out the letters of a plan that cannot be sent.
+const LeaveRefused = "refused"
 
 // Request asks for a plan or a redrive.
 type Request struct {
@@ -55,11 +62,23 @@ type Plan struct {
 	Total     int
 	Options
 	Letters   []Planned // the first 1,000
+	Refused   int       // of all its letters, those that cannot be sent
+	Targets   []PlanTarget
 	Receivers []sources.Receiver
 	Warnings  []Warning
 	// NotKnown says, in a sentence each, what the plan could not find out.
 	NotKnown []string
 	Redrive  string // the redrive that it was started as; "" while it was not
+	// Newer is how many letters that came later would be selected too, and are
+	// not in the plan (C105). It is counted when the plan is read.
+	Newer int
+}
+
+// PlanTarget is a queue that letters of a plan go to, as it was when planned.
+type PlanTarget struct {
+	Source, Queue string
+	TopicID       string // Kafka
+	Partitions    int    // 0 on SQS
 }
 
 // Planned is what a plan says of one letter.

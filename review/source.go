@@ -53,3 +53,22 @@ type Sender interface {
 type Receivers interface {
 	Receivers(ctx context.Context, queue string) ([]sources.Receiver, error)
 }
+
+// Destinations is a source that tells what its queues take.
+type Destinations interface {
+	About(ctx context.Context, queue string) (sources.Destination, error)
+}
+
+// OtherReaders is a source that can tell who else takes letters off a
+// dead-letter queue, or reads it: a sentence each.
+type OtherReaders interface {
+	OtherReaders(ctx context.Context, queue string) ([]string, error)
+}
+
+// Past is a source whose queues can be looked through and stay as they are.
+type Past interface {
+	// LookThrough gives see the records of a stretch, partition by partition in
+	// their order, those of aborted transactions left out, until all that is
+	// readable now was seen or a bound is reached.
+	LookThrough(ctx context.Context, s sources.Stretch, most sources.Bounds, see func(sources.Record)) sources.Looked
+}

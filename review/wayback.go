@@ -9,9 +9,10 @@ import (
 
 // Rules say what the configuration of a source allows and knows of redrives.
 type Rules struct {
-	Routes      []sources.Route  // the ways back that somebody configured; the first that matches wins
-	To          sources.Patterns // queues that may be written to
-	DropHeaders []string         // headers to leave out, besides those of the convention
+	Routes      []sources.Route    // the ways back that somebody configured; the first that matches wins
+	To          sources.Patterns   // queues that may be written to
+	DropHeaders []string           // headers to leave out, besides those of the convention
+	Done        []sources.Finished // where finished work is written down
 	// Names are the queues that a dead-letter queue may belong to by its name
 	// alone, the likeliest first; nil: no name says anything.
 	Names func(deadLetterQueue string) []string

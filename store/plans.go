@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/unwedge/unwedge/review"
-	"github.com/unwedge/unwedge/sources"
 )
 
 // Freeze fixes a selection into the letters of a new plan, in the order in
@@ -20,12 +19,16 @@ func (s *Store) Freeze(ctx context.Context, plan review.Plan, what review.Select
 	if err != nil {
 		return 0, err
 	}
+	chosenBy, err := encodeChoice(what)
+	if err != nil {
+		return 0, err
+	}
 	err = s.in(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM plans WHERE created_at < ?`, micros(plan.CreatedAt.Add(-review.PlanKept))); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO plans (id, created_at, finished, total, target, options, warnings, receivers) VALUES (?, ?, FALSE, 0, '', ?, '[]', '[]')`,
-			plan.ID, micros(plan.CreatedAt), options)
+		_, err := tx.ExecContext(ctx, `INSERT INTO plans (id, created_at, finished, total, target, options, warnings, receivers, chosen_by, last_letter)
+			VALUES (?, ?, FALSE, 0, '', ?, '[]', '[]', ?, (SELECT value FROM counters WHERE name = 'letters'))`, plan.ID, micros(plan.CreatedAt), options, chosenBy)
 		if err != nil {
 			return err
 		}
@@ -59,20 +62,59 @@ func freeze(ctx context.Context, tx *sql.Tx, plan, where string, args []any) (in
 
 // selected is a selection as a condition on letters.
 func (s *Store) selected(ctx context.Context, tx *sql.Tx, what review.Selection) (string, []any, error) {
-	if len(what.IDs) > 0 {
+	switch {
+	case len(what.IDs) > 0:
 		numbers, err := letterNumbers(ctx, tx, what.IDs)
 		return numberList("number", numbers), nil, err
+	case what.Of != "":
+		return restOf(ctx, tx, what)
 	}
-	filter := review.Filter{Causes: []string{what.Cause}}
-	if what.Filter != nil {
-		filter = *what.Filter
-	}
-	c, err := s.choose(ctx, tx, filter)
+	c, err := s.choose(ctx, tx, filterOf(what))
 	if err == nil && what.Cause != "" && len(c.causes) == 0 {
 		err = fmt.Errorf("%w: cause %s", review.ErrNotFound, what.Cause)
 	}
 	where, args := c.whereLetters()
 	return where, args, err
+}
+
+// filterOf is the filter of a selection that has one.
+func filterOf(what review.Selection) review.Filter {
+	if what.Filter != nil {
+		return *what.Filter
+	}
+	return review.Filter{Causes: []string{what.Cause}}
+}
+
+// restOf are the letters of another plan, but for those that are to be left
+// out. Errors: review.ErrNotFound.
+func restOf(ctx context.Context, tx *sql.Tx, what review.Selection) (string, []any, error) {
+	var id string
+	if err := tx.QueryRowContext(ctx, `SELECT id FROM plans WHERE id = ? AND finished`, what.Of).Scan(&id); err != nil {
+		return "", nil, noRows(err, "plan", what.Of)
+	}
+	where, args := `id IN (SELECT letter FROM plan_letters WHERE plan = ?`, []any{what.Of}
+	switch what.Without {
+	case "":
+	case review.LeaveRefused:
+		where += ` AND refused = ''`
+	default:
+		where += ` AND ' ' || warnings || ' ' NOT LIKE ?`
+		args = append(args, "% "+strings.NewReplacer("%", "", " ", "").Replace(what.Without)+" %")
+	}
+	return where + `)`, args, nil
+}
+
+// encodeChoice is the filter of a selection as it is stored: by it later
+// letters are counted. "" for letters that were named one by one.
+func encodeChoice(what review.Selection) (string, error) {
+	if len(what.IDs) > 0 || what.Of != "" {
+		return "", nil
+	}
+	text, err := json.Marshal(filterOf(what))
+	if err != nil {
+		return "", fmt.Errorf("write what a plan is of: %w", err)
+	}
+	return string(text), nil
 }
 
 // letterNumbers finds letters by their ids. Errors: review.ErrNotFound.
@@ -94,24 +136,26 @@ func letterNumbers(ctx context.Context, q querier, ids []string) ([]int64, error
 	return list, nil
 }
 
-// PlanIDs gives ids of a plan's letters, from a place in its order on.
-func (s *Store) PlanIDs(ctx context.Context, plan string, from, most int) ([]string, error) {
-	return column[string](ctx, s.read, `SELECT letter FROM plan_letters WHERE plan = ? AND place >= ? ORDER BY place LIMIT ?`, plan, from, most)
-}
-
-// Decide writes down what was decided about letters of a plan.
-func (s *Store) Decide(ctx context.Context, plan string, letters []review.Planned) error {
+// Decide writes down what was decided about the letters of a plan from a place
+// in its order on.
+func (s *Store) Decide(ctx context.Context, plan string, from int, letters []review.Planned) error {
+	const columns = 11
+	values := make([]any, 0, columns*len(letters))
+	for i, l := range letters {
+		var queue, partition any
+		topic := ""
+		if l.Target != nil {
+			queue, partition, topic = l.Target.Queue, optional(l.Target.Partition), l.Target.TopicID
+		}
+		values = append(values, plan, from+i, l.LetterID, queue, partition, topic, l.Why,
+			encodeList(encodeNames(l.Kept), encodeNames(l.Dropped), encodeNames(l.Added)), strings.Join(l.Warnings, " "), l.Refused, l.Because)
+	}
 	err := s.in(ctx, func(tx *sql.Tx) error {
-		places, err := placesOf(ctx, tx, plan, letters)
-		if err != nil {
-			return err
-		}
-		for _, l := range letters {
-			if err := decide(ctx, tx, plan, places[l.LetterID], l); err != nil {
-				return fmt.Errorf("letter %s: %w", l.LetterID, err)
-			}
-		}
-		return nil
+		_, err := insertRows(ctx, tx, `INSERT INTO plan_letters (plan, place, letter, target_queue, target_partition, target_topic_id, why, names, warnings, refused, because)`,
+			columns, values, `ON CONFLICT (plan, place) DO UPDATE SET target_queue = excluded.target_queue, target_partition = excluded.target_partition,
+			target_topic_id = excluded.target_topic_id, why = excluded.why, names = excluded.names, warnings = excluded.warnings,
+			refused = excluded.refused, because = excluded.because`)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write plan %s: %w", plan, err)
@@ -119,54 +163,30 @@ func (s *Store) Decide(ctx context.Context, plan string, letters []review.Planne
 	return nil
 }
 
-// placesOf are the places of letters that follow on one another in a plan.
-func placesOf(ctx context.Context, tx *sql.Tx, plan string, letters []review.Planned) (map[string]int64, error) {
-	ids := make([]string, len(letters))
-	for i, l := range letters {
-		ids[i] = l.LetterID
-	}
-	in, args := inList("letter", ids)
-	places := map[string]int64{}
-	return places, each(ctx, tx, func(r *sql.Rows) error {
-		var id string
-		var place int64
-		err := r.Scan(&id, &place)
-		places[id] = place
-		return err
-	}, `SELECT letter, place FROM plan_letters WHERE plan = ? AND `+in, append([]any{plan}, args...)...)
-}
-
-func decide(ctx context.Context, tx *sql.Tx, plan string, place int64, l review.Planned) error {
-	names := encodeList(encodeNames(l.Kept), encodeNames(l.Dropped), encodeNames(l.Added))
-	var queue, partition any
-	topic := ""
-	if l.Target != nil {
-		queue, partition, topic = l.Target.Queue, optional(l.Target.Partition), l.Target.TopicID
-	}
-	_, err := tx.ExecContext(ctx, `UPDATE plan_letters SET target_queue = ?, target_partition = ?, target_topic_id = ?, why = ?, names = ?, warnings = ?, refused = ?, because = ?
-		WHERE plan = ? AND place = ?`, queue, partition, topic, l.Why, names, strings.Join(l.Warnings, " "), l.Refused, l.Because, plan, place)
-	return err
-}
-
 // FinishPlan writes the rest of a plan, which can be started from then on.
 func (s *Store) FinishPlan(ctx context.Context, plan review.Plan) error {
-	warnings, err := json.Marshal(plan.Warnings)
+	texts, err := encodeAll(plan.Warnings, plan.Receivers, plan.Targets, plan.NotKnown)
 	if err != nil {
-		return err
-	}
-	receivers, err := json.Marshal(plan.Receivers)
-	if err != nil {
-		return err
-	}
-	notKnown, err := json.Marshal(plan.NotKnown)
-	if err != nil {
-		return err
+		return fmt.Errorf("write plan %s: %w", plan.ID, err)
 	}
 	return s.in(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE plans SET finished = TRUE, warnings = ?, receivers = ?, not_known = ? WHERE id = ?`,
-			string(warnings), string(receivers), string(notKnown), plan.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE plans SET finished = TRUE, refused = ?, warnings = ?, receivers = ?, targets = ?, not_known = ? WHERE id = ?`,
+			plan.Refused, texts[0], texts[1], texts[2], texts[3], plan.ID)
 		return err
 	})
+}
+
+// encodeAll are parts of a plan as JSON.
+func encodeAll(parts ...any) ([]string, error) {
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = string(text)
+	}
+	return out, nil
 }
 
 // DropPlan forgets a plan.
@@ -175,91 +195,6 @@ func (s *Store) DropPlan(ctx context.Context, id string) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM plans WHERE id = ?`, id)
 		return err
 	})
-}
-
-// Plan is a finished plan with its first 1,000 letters. Errors:
-// review.ErrNotFound.
-func (s *Store) Plan(ctx context.Context, id string) (review.Plan, error) {
-	p := review.Plan{ID: id}
-	var created int64
-	var options, warnings, receivers, notKnown string
-	err := s.read.QueryRowContext(ctx, `SELECT p.created_at, p.total, p.options, p.warnings, p.receivers, p.not_known, COALESCE(r.id, '')
-		FROM plans p LEFT JOIN redrives r ON r.plan = p.id WHERE p.id = ? AND p.finished`, id).
-		Scan(&created, &p.Total, &options, &warnings, &receivers, &notKnown, &p.Redrive)
-	if err != nil {
-		return p, noRows(err, "plan", id)
-	}
-	p.CreatedAt = instant(created)
-	for _, part := range []struct {
-		text string
-		into any
-	}{{options, &p.Options}, {warnings, &p.Warnings}, {receivers, &p.Receivers}, {notKnown, &p.NotKnown}} {
-		if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
-			return p, fmt.Errorf("read plan %s: %w", id, err)
-		}
-	}
-	page, err := s.PlanLetters(ctx, id, planShown, "")
-	p.Letters = page.Letters
-	return p, err
-}
-
-// planShown is how many letters a plan itself has.
-const planShown = 1000
-
-// PlanLetters lists the letters of a plan in their order. Errors:
-// review.ErrBadCursor, review.ErrNotFound.
-func (s *Store) PlanLetters(ctx context.Context, id string, limit int, cursor string) (review.PlannedLetters, error) {
-	page := review.PlannedLetters{Letters: []review.Planned{}}
-	after, err := readCursor("plan", cursor, 1)
-	if err != nil {
-		return page, err
-	}
-	from := int64(0)
-	if after != nil {
-		from = after[0]
-	}
-	err = s.read.QueryRowContext(ctx, `SELECT total FROM plans WHERE id = ? AND finished`, id).Scan(&page.Total)
-	if err != nil {
-		return page, noRows(err, "plan", id)
-	}
-	err = each(ctx, s.read, func(r *sql.Rows) error {
-		l, err := scanPlanned(r)
-		page.Letters = append(page.Letters, l)
-		return err
-	}, `SELECT letter, target_queue, target_partition, target_topic_id, why, names, warnings, refused, because
-		FROM plan_letters WHERE plan = ? AND place >= ? ORDER BY place LIMIT ?`, id, from, limit)
-	if err != nil {
-		return page, fmt.Errorf("read plan %s: %w", id, err)
-	}
-	if next := from + int64(len(page.Letters)); next < page.Total {
-		page.Next = makeCursor("plan", next)
-	}
-	return page, nil
-}
-
-func scanPlanned(r *sql.Rows) (review.Planned, error) {
-	var l review.Planned
-	var queue *string
-	var partition *int32
-	var topic, warnings string
-	var names bytesOrNull
-	if err := r.Scan(&l.LetterID, &queue, &partition, &topic, &l.Why, &names, &warnings, &l.Refused, &l.Because); err != nil {
-		return l, err
-	}
-	if queue != nil {
-		l.Target = &sources.Target{Queue: *queue, Partition: partition, TopicID: topic}
-	}
-	l.Warnings = strings.Fields(warnings)
-	kinds, err := decodeList(names)
-	if err != nil || len(kinds) != 3 {
-		return l, fmt.Errorf("letter %s: its header names: %w", l.LetterID, errCut)
-	}
-	for i, into := range []*[]string{&l.Kept, &l.Dropped, &l.Added} {
-		if *into, err = decodeNames(kinds[i]); err != nil {
-			return l, fmt.Errorf("letter %s: its header names: %w", l.LetterID, err)
-		}
-	}
-	return l, nil
 }
 
 // encodeOptions are options as they are stored.
