@@ -170,7 +170,7 @@ func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sour
 
 // ErrNotSent marks the receipt of an item of which nothing went out: it is
 // planned again, and goes when its source is well.
-var ErrNotSent = errors.New("nothing was sent")
+var ErrNotSent = sources.ErrNotSent
 
 // final tells whether sending the same again would not help.
 func final(err error) bool {

@@ -5,6 +5,8 @@ import "errors"
 var (
 	// ErrAmbiguous is a send that may or may not have arrived.
 	ErrAmbiguous = errors.New("the answer to the send was lost: it may or may not have arrived")
+	// ErrNotSent is a letter of which nothing went out: it can go later.
+	ErrNotSent = errors.New("nothing was sent")
 	// ErrGone is a letter that is no longer where it was found.
 	ErrGone = errors.New("gone")
 	// ErrNotAuthorised is what the broker refused to show or do.
