@@ -198,7 +198,7 @@ var confirmations = []check{
 // its target; "" when it does, or nobody knows.
 func tooOld(c *candidate) string {
 	at := OriginalTime(c.letter.DeadLetter)
-	if !c.keepTime || at.IsZero() || c.letter.Place.MessageID != "" {
+	if !c.keepTime || c.about.StampsItself || at.IsZero() || c.letter.Place.MessageID != "" {
 		return ""
 	}
 	age := c.now.Sub(at)

@@ -160,10 +160,14 @@ func (p *planner) target(ctx context.Context, out Outlet, name queueName) place 
 		if err != nil {
 			p.gaps.add("what %s takes could not be found out: %v", name.name, err)
 		}
-		if p.KeepTimestamps && err == nil && about.Retention == 0 {
+		t.about = about
+		switch {
+		case !p.KeepTimestamps:
+		case about.StampsItself:
+			p.gaps.add("%s gives records its own time (LogAppendTime): the original timestamps are not kept there", name.name)
+		case about.Partitions > 0 && about.Retention == 0:
 			p.gaps.add("how long %s keeps records is not known: one with an old timestamp may be deleted at once", name.name)
 		}
-		t.about = about
 	}
 	if out.Receivers == nil {
 		p.gaps.add("who reads %s is not known: SQS does not tell", name.name)

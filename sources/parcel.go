@@ -61,7 +61,10 @@ type Destination struct {
 	// OldestTaken is how far behind the broker's clock the timestamp of a record
 	// may be (message.timestamp.before.max.ms, KIP-937); 0: not known, or as far
 	// as one likes.
-	OldestTaken  time.Duration
+	OldestTaken time.Duration
+	// StampsItself is set where records get the broker's own time
+	// (message.timestamp.type LogAppendTime): none can be kept.
+	StampsItself bool
 	FIFO         bool // SQS
 	DefaultDedup bool // SQS FIFO: a second message with the same body is dropped for five minutes
 }

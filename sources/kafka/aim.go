@@ -13,21 +13,6 @@ import (
 // targetFor is how old a picture of a target topic may be.
 const targetFor = 5 * time.Second
 
-// About tells what a topic takes. sources.ErrNoSuchQueue: it is not there.
-func (s *Source) About(ctx context.Context, queue string) (sources.Destination, error) {
-	_, t, err := s.target(ctx, queue)
-	if err != nil {
-		return sources.Destination{}, err
-	}
-	return s.about(ctx, t), nil
-}
-
-func (s *Source) about(ctx context.Context, t *topic) sources.Destination {
-	config := s.ofTopics(ctx, []string{t.name})[t.name]
-	most, _ := config.integer("max.message.bytes")
-	return sources.Destination{TopicID: t.id.String(), Partitions: len(t.parts), MaxBytes: int(most), Compacted: config.compacted()}
-}
-
 // target finds a topic that a redrive may write to.
 func (s *Source) target(ctx context.Context, queue string) (*cluster, *topic, error) {
 	if internal(queue) {
