@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -31,6 +32,9 @@ type route struct {
 	long bool
 	// edits is set where a body may bring an edit, and be larger than others.
 	edits bool
+	// plans is set where a plan is made or checked again: of a million letters it
+	// takes minutes.
+	plans bool
 }
 
 func (r route) mostBody() int64 {
@@ -38,6 +42,14 @@ func (r route) mostBody() int64 {
 		return mostEditBody
 	}
 	return mostBody
+}
+
+// budget is how long a request may take.
+func (r route) budget() time.Duration {
+	if r.plans {
+		return planBudget
+	}
+	return budget
 }
 
 // routes is the one route table: everything that the dashboard serves of its
@@ -49,8 +61,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/causes/:id", needs: viewer, handle: (*Server).showCause},
 	{method: http.MethodGet, path: "/letters/:id", needs: reader, handle: (*Server).showLetter},
 	{method: http.MethodGet, path: "/redrives", needs: viewer, handle: (*Server).showRedrives},
-	{method: http.MethodPost, path: "/redrives", needs: operator, handle: (*Server).doRedrive},
-	{method: http.MethodPost, path: "/redrives/plans", needs: operator, handle: (*Server).doPlan},
+	{method: http.MethodPost, path: "/redrives", needs: operator, handle: (*Server).doRedrive, plans: true},
+	{method: http.MethodPost, path: "/redrives/plans", needs: operator, handle: (*Server).doPlan, plans: true},
 	{method: http.MethodGet, path: "/redrives/plans/:plan", needs: reader, handle: (*Server).showPlan},
 	{method: http.MethodGet, path: "/redrives/:id", needs: viewer, handle: (*Server).showRedrive},
 	{method: http.MethodPost, path: "/redrives/:id", needs: operator, handle: (*Server).doOrder},
@@ -77,7 +89,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/key", needs: reader, handle: (*Server).showLetterKey},
 	{method: http.MethodGet, path: "/api/v1/redrives", needs: viewer, handle: (*Server).showRedrivesJSON},
-	{method: http.MethodPost, path: "/api/v1/redrives", needs: operator, handle: (*Server).doRedriveJSON, edits: true},
+	{method: http.MethodPost, path: "/api/v1/redrives", needs: operator, handle: (*Server).doRedriveJSON, edits: true, plans: true},
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan", needs: viewer, handle: (*Server).showPlanJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan/letters", needs: viewer, handle: (*Server).showPlanLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id", needs: viewer, handle: (*Server).showRedriveJSON},

@@ -4,6 +4,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,11 @@ import (
 	"github.com/unwedge/unwedge/review"
 )
 
-// Budgets of a request. Plans ask brokers; everything else reads the store.
+// Budgets of a request. Plans ask brokers, and may be of a million letters;
+// everything else reads the store.
 const (
 	budget         = 30 * time.Second
+	planBudget     = 10 * time.Minute
 	headerTimeout  = 10 * time.Second
 	readTimeout    = 30 * time.Second
 	writeTimeout   = time.Minute
@@ -160,12 +163,34 @@ func (s *Server) bind(r route) echo.HandlerFunc {
 		}
 		whole := c.Request()
 		whole.Body = http.MaxBytesReader(c.Response(), whole.Body, r.mostBody())
-		ctx, cancel := context.WithTimeout(whole.Context(), budget)
+		ctx, cancel := context.WithTimeout(whole.Context(), r.budget())
 		defer cancel()
+		if r.plans {
+			if err := s.takeTime(c); err != nil {
+				return err
+			}
+		}
 		c.SetRequest(whole.WithContext(ctx))
 		defer c.SetRequest(whole) // an error is told after the budget is spent
 		return r.handle(s, c)
 	}
+}
+
+// takeTime lets an answer take as long as a plan may, once the body was read:
+// the time-outs of the connection are for requests that take a moment, and that
+// for reading would end this one while it is worked on.
+func (s *Server) takeTime(c echo.Context) error {
+	body, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		return err
+	}
+	c.Request().Body = io.NopCloser(bytes.NewReader(body))
+	control, until := http.NewResponseController(c.Response()), time.Now().Add(planBudget+writeTimeout)
+	err = errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until))
+	if errors.Is(err, http.ErrNotSupported) { // a test's recorder
+		return nil
+	}
+	return err
 }
 
 // guard stands before every route: headers, the gate, and a panic that ends one
