@@ -29,6 +29,8 @@ type adapter interface {
 	review.Reader
 	review.Sender
 	review.Receivers
+	review.Destinations
+	review.OtherReaders
 	Check(ctx context.Context) []sources.Checked
 	Close()
 }
@@ -74,7 +76,7 @@ func (k *kafkaConfig) build(name string) (source, error) {
 	built, err := kafka.New(c)
 	return source{
 		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
-		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders, Names: convention.Parents},
+		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders, Done: c.Done, Names: convention.Parents},
 	}, err
 }
 
@@ -206,9 +208,9 @@ func senders(list []source) map[string]review.Sender {
 func outlets(list []source) map[string]review.Outlet {
 	out := map[string]review.Outlet{}
 	for _, s := range list {
-		outlet := review.Outlet{Sender: s.adapter, Rules: s.rules}
-		if s.kafka != nil { // nobody can tell who reads an SQS queue
-			outlet.Receivers = s.adapter
+		outlet := review.Outlet{Sender: s.adapter, Destinations: s.adapter, OtherReaders: s.adapter, Rules: s.rules}
+		if s.kafka != nil { // nobody can tell who reads an SQS queue, and none can be looked through
+			outlet.Receivers, outlet.Past = s.adapter, s.kafka
 		}
 		out[s.Name()] = outlet
 	}
@@ -258,6 +260,9 @@ func (c *config) patterns() map[string][]string {
 		case s.Kafka != nil:
 			add(path+"kafka.groups", s.Kafka.Groups)
 			add(path+"kafka.redrive_to", s.Kafka.RedriveTo)
+			for j, d := range s.Kafka.Done {
+				all[fmt.Sprintf("%skafka.done[%d].for", path, j)] = []string{d.For}
+			}
 			if d := s.Kafka.DeadLetters; d != nil {
 				add(path+"kafka.dead_letters", &patternsConfig{d.Include, d.Exclude})
 			}

@@ -157,7 +157,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 // face makes the pages and the API.
 func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger, events *web.Events, more scenery) (err error) {
 	faces, rules := c.faces(list)
-	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
+	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Takers: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Desk: desk,

@@ -23,9 +23,16 @@ type kafkaConfig struct {
 	DropHeaders    []string           `yaml:"drop_headers"`
 	SchemaRegistry laterKey           `yaml:"schema_registry"`
 	Park           laterKey           `yaml:"park"`
-	Done           laterKey           `yaml:"done"`
+	Done           []doneConfig       `yaml:"done"`
 	Consumers      laterKey           `yaml:"consumers"`
 	Links          laterKey           `yaml:"links"`
+}
+
+// doneConfig says where finished work is written down.
+type doneConfig struct {
+	For   string `yaml:"for"`
+	Topic string `yaml:"topic"`
+	By    string `yaml:"by"`
 }
 
 type tlsConfig struct {
@@ -90,6 +97,11 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 			wrong.add(path+".dead_letters.from", 0, "%w", err)
 		}
 	}
+	for i, d := range k.Done {
+		if _, err := sources.ParseField(d.By); d.By != "" && err != nil {
+			wrong.add(fmt.Sprintf("%s.done[%d].by", path, i), 0, "%w", err)
+		}
+	}
 	if k.TLS != nil {
 		for key, file := range map[string]string{"ca_file": k.TLS.CAFile, "cert_file": k.TLS.CertFile, "key_file": k.TLS.KeyFile} {
 			if _, err := os.ReadFile(file); file != "" && err != nil {
@@ -103,7 +115,7 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 func (k *kafkaConfig) source(name string) kafka.Config {
 	c := kafka.Config{
 		Name: name, Brokers: k.Brokers, Routes: routes(k.Redrive), Mappings: mappings(k.Mappings),
-		Groups: k.Groups.or(nil), RedriveTo: k.RedriveTo.or(nil),
+		Groups: k.Groups.or(nil), RedriveTo: k.RedriveTo.or(nil), Done: k.finished(),
 	}
 	if k.DeadLetters != nil {
 		c.DeadLetters = sources.Patterns{Include: k.DeadLetters.Include, Exclude: k.DeadLetters.Exclude}
@@ -119,6 +131,18 @@ func (k *kafkaConfig) source(name string) kafka.Config {
 		}
 	}
 	return c
+}
+
+// finished is where finished work is written down.
+func (k *kafkaConfig) finished() (out []sources.Finished) {
+	for _, d := range k.Done {
+		by, err := sources.ParseField(d.By)
+		if err != nil && d.By != "" {
+			by = sources.Field{In: sources.InKey} // validate tells what is wrong with it
+		}
+		out = append(out, sources.Finished{For: d.For, Topic: d.Topic, By: by})
+	}
+	return out
 }
 
 func parseFrom(text string) (kafka.From, error) {

@@ -90,6 +90,9 @@ func (s *Source) unmatched(c *cluster, groups []sources.Group) []sources.Checked
 			}
 		}
 	}
+	for i, f := range s.cfg.Done {
+		look(fmt.Sprintf("done[%d].for", i), []string{f.For}, nil, topics, "topic")
+	}
 	look("dead_letters", s.cfg.DeadLetters.Include, DefaultDeadLetters.Include, topics, "topic")
 	look("redrive_to", s.cfg.RedriveTo.Include, []string{"*"}, topics, "topic")
 	look("groups", s.cfg.Groups.Include, DefaultGroups.Include, names, "group")
@@ -115,12 +118,14 @@ type permission struct {
 
 var (
 	readTopicData   = permission{"read the letters of", "Read", 1 << 3}
+	readDone        = permission{"read the finished work of", "Read", 1 << 3}
 	writeTopicData  = permission{"redrive to", "Write", 1 << 4}
 	describeConfigs = permission{"read the retention of", "DescribeConfigs", 1 << 10}
 )
 
-// checkTopics asks what we may do with the dead-letter topics and with the
-// targets that the configuration names (KIP-430, Kafka 2.3).
+// checkTopics asks what we may do with the dead-letter topics, and with the
+// targets and the topics of finished work that the configuration names (KIP-430,
+// Kafka 2.3).
 func (s *Source) checkTopics(ctx context.Context, dead []string) (all []sources.Checked) {
 	needs := map[string][]permission{}
 	for _, name := range dead {
@@ -128,6 +133,11 @@ func (s *Source) checkTopics(ctx context.Context, dead []string) (all []sources.
 	}
 	for _, r := range s.cfg.Routes {
 		needs[r.To] = append(needs[r.To], writeTopicData)
+	}
+	for _, f := range s.cfg.Done {
+		if !slices.Contains(needs[f.Topic], readDone) {
+			needs[f.Topic] = append(needs[f.Topic], readDone)
+		}
 	}
 	if len(needs) == 0 {
 		return nil

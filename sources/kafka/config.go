@@ -25,6 +25,7 @@ type Config struct {
 	From        From             // zero: 30 days back
 	RedriveTo   sources.Patterns // no include: every topic but internal ones
 	Routes      []sources.Route
+	Done        []sources.Finished // topics of finished work, which plans look through
 
 	Mappings []convention.Mapping // conventions that only the owner knows
 
@@ -78,6 +79,11 @@ func (c Config) Validate() []error {
 			errs = append(errs, fmt.Errorf("redrive[%d]: from and to are both needed", i))
 		} else if internal(r.To) {
 			errs = append(errs, fmt.Errorf("redrive[%d].to: %s is an internal topic of Kafka, nothing is redriven into it", i, r.To))
+		}
+	}
+	for i, f := range c.Done {
+		for _, err := range f.Validate() {
+			errs = append(errs, fmt.Errorf("done[%d].%w", i, err))
 		}
 	}
 	if c.Timeout < 0 {
