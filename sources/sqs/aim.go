@@ -69,9 +69,12 @@ func (s *Source) wayBackOf(letter sources.DeadLetter) (queue, why string) {
 // target is what is known of a queue to send to, which need not be one that
 // the configuration selects for reading.
 func (s *Source) target(ctx context.Context, name string) (facts, error) {
-	known, listed := s.inventory.snapshot()[name]
-	if listed && s.now().Sub(known.readAt) < shortest && known.err == nil {
-		return known, nil
+	known, listed := s.inventory.one(name)
+	for _, f := range []facts{known, s.knownTarget(name)} {
+		if !f.readAt.IsZero() && s.now().Sub(f.readAt) < shortest && f.err == nil {
+			s.knowTarget(f)
+			return f, nil
+		}
 	}
 	out, err := s.client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
 	if isDenied(err) && listed {
@@ -84,7 +87,29 @@ func (s *Source) target(ctx context.Context, name string) (facts, error) {
 	if s.read(ctx, &f); errors.Is(f.err, sources.ErrNoSuchQueue) {
 		return facts{}, f.err
 	}
+	s.knowTarget(f)
 	return f, nil // without the right to read its attributes its limits are not known
+}
+
+// sendTo is a target that a shipment was packed for: where it is does not change,
+// and a send tells whether it is there.
+func (s *Source) sendTo(ctx context.Context, name string) (facts, error) {
+	if f := s.knownTarget(name); f.url != "" {
+		return f, nil
+	}
+	return s.target(ctx, name)
+}
+
+func (s *Source) knownTarget(name string) facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[name]
+}
+
+func (s *Source) knowTarget(f facts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[f.name] = f
 }
 
 // groupOf is the message group that a letter goes to in a FIFO queue. One that

@@ -42,9 +42,8 @@ func (s *Source) DeadLetters(ctx context.Context, queue string, text []byte, mos
 		return rest(ctx, text, c, now), nil
 	}
 	l := s.line(f)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.f = f
+	l.turn.Lock()
+	defer l.turn.Unlock()
 	switch {
 	case c.idle(), c.foreign(s.run), l.sweep == nil, l.sweep.number != c.Sweep:
 		return l.begin(ctx, c, now), nil
@@ -82,7 +81,7 @@ func rest(ctx context.Context, text []byte, c cursor, now time.Time) sources.Bat
 // begin writes down that a sweep begins. Nothing is received yet.
 func (l *line) begin(ctx context.Context, c cursor, now time.Time) sources.Batch {
 	l.release(ctx) // of a sweep that was broken off, and of a redrive: else this one does not see it
-	hide := hideSeconds(l.f.counts.all())
+	hide := hideSeconds(l.facts().counts.all())
 	next := cursor{Run: l.s.run, Sweep: c.Sweep + 1, Step: 1, At: now, Hide: hide, Note: c.Note, Lost: c.Lost}
 	switch {
 	case !c.idle() && c.foreign(l.s.run):
@@ -114,7 +113,7 @@ func (l *line) step(ctx context.Context, text []byte, c cursor, most int) (sourc
 	}
 	if failure != nil {
 		batch.More, batch.Note, batch.Next = false, c.Note, l.broken(ctx, c, failure, now).encode()
-		return batch, readable("ReceiveMessage", l.f.name, failure)
+		return batch, readable("ReceiveMessage", l.name, failure)
 	}
 	batch.Next = next.encode()
 	w.cursor, w.result = string(text), batch
@@ -125,7 +124,7 @@ func (l *line) step(ctx context.Context, text []byte, c cursor, most int) (sourc
 func (l *line) soFar(w *sweep, now time.Time) string {
 	seen := int64(len(w.seen))
 	return fmt.Sprintf("%d received so far of about %d; they are hidden from other readers until the scan ends, at the latest until %s UTC",
-		seen, max(seen, l.f.counts.all()), now.Add(time.Duration(w.hide)*time.Second).UTC().Format(time.TimeOnly))
+		seen, max(seen, l.facts().counts.all()), now.Add(time.Duration(w.hide)*time.Second).UTC().Format(time.TimeOnly))
 }
 
 // finish ends a sweep: says what was seen and what could not be, and lets go.
@@ -134,11 +133,7 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 	next := cursor{Run: l.s.run, Sweep: c.Sweep, At: now, Note: l.hidden(w)}
 	batch := sources.Batch{Note: next.Note}
 	if l.complete(w) {
-		batch.Present = maps.Clone(w.seen)
-		for id := range l.kept {
-			batch.Present[id] = true
-		}
-		maps.DeleteFunc(l.extra, func(id string, _ int) bool { return !batch.Present[id] })
+		batch.Present = l.present(w)
 	}
 	if c.Lost != nil && w.started.Before(c.Lost.Until) {
 		// What an earlier run looked at is hidden still: it is looked for when it
@@ -151,13 +146,26 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 	return batch
 }
 
+// present are the messages that are there when a sweep has seen all. Looks at
+// others need not be remembered.
+func (l *line) present(w *sweep) map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	present := maps.Clone(w.seen)
+	for id := range l.kept {
+		present[id] = true
+	}
+	maps.DeleteFunc(l.extra, func(id string, _ int) bool { return !present[id] })
+	return present
+}
+
 // hidden says what a sweep could not see, "" when that was nothing.
 func (l *line) hidden(w *sweep) string {
 	unseen := w.counts.visible
 	others := max(0, w.counts.inFlight-l.live())
 	about := int64(len(w.seen)) + unseen + others
 	switch {
-	case l.f.fifo && unseen > 0:
+	case l.fifo && unseen > 0:
 		return fmt.Sprintf("%d of about %d: a FIFO group hands out at most ten messages until they are deleted", len(w.seen), about)
 	case unseen > 0:
 		return fmt.Sprintf("%d received of about %d: SQS handed out no more", len(w.seen), about)

@@ -112,13 +112,13 @@ func (s *Source) attributes(ctx context.Context, url string, names ...types.Queu
 }
 
 // askCounts asks for the counts of a queue alone.
-func (s *Source) askCounts(ctx context.Context, f facts) (counts, error) {
-	a, err := s.attributes(ctx, f.url,
+func (s *Source) askCounts(ctx context.Context, url, name string) (counts, error) {
+	a, err := s.attributes(ctx, url,
 		types.QueueAttributeNameApproximateNumberOfMessages,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
 		types.QueueAttributeNameApproximateNumberOfMessagesDelayed)
 	if err != nil {
-		return counts{}, readable("GetQueueAttributes", f.name, err)
+		return counts{}, readable("GetQueueAttributes", name, err)
 	}
 	return countsOf(a), nil
 }

@@ -29,3 +29,26 @@ func (s *Source) forgetBroken(target string) {
 		}
 	}
 }
+
+// doubt notes that an item was in a request to which the answer is open. The same
+// request may be made again; without it the item may have arrived.
+func (s *Source) doubt(item string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[item] = true
+}
+
+// decided notes that it is known what became of an item.
+func (s *Source) decided(item string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, item)
+}
+
+// inDoubt tells whether an item may have arrived in an earlier request of this
+// run.
+func (s *Source) inDoubt(item string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[item]
+}

@@ -181,6 +181,14 @@ func (i *inventory) snapshot() map[string]facts {
 	return maps.Clone(i.queues)
 }
 
+// one is what is known of one queue.
+func (i *inventory) one(name string) (f facts, listed bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	f, listed = i.queues[name]
+	return f, listed
+}
+
 func (i *inventory) replace(queues map[string]facts, names map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

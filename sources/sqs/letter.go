@@ -17,7 +17,7 @@ import (
 // letter is a received message as a dead letter.
 func (l *line) letter(m types.Message, c cursor, now time.Time) sources.DeadLetter {
 	d := sources.DeadLetter{
-		Source: l.s.cfg.Name, Queue: l.f.name, Place: sources.Place{MessageID: deref(m.MessageId)},
+		Source: l.s.cfg.Name, Queue: l.name, Place: sources.Place{MessageID: deref(m.MessageId)},
 		Body: []byte(deref(m.Body)), Headers: headers(m.MessageAttributes), System: m.Attributes,
 		Timestamp: millis(m.Attributes["SentTimestamp"]),
 	}
@@ -60,13 +60,14 @@ func millis(text string) time.Time {
 // was dead-lettered, which SQS does not tell, so there it is the earliest that
 // it can be (SQS developer guide, dead-letter queues).
 func (l *line) expiry(sent time.Time) (at time.Time, is string) {
+	retention := l.facts().retention
 	switch {
-	case sent.IsZero() || l.f.retention == 0:
+	case sent.IsZero() || retention == 0:
 		return time.Time{}, ""
-	case l.f.fifo:
-		return sent.Add(l.f.retention), "not before"
+	case l.fifo:
+		return sent.Add(retention), "not before"
 	}
-	return sent.Add(l.f.retention), "exact"
+	return sent.Add(retention), "exact"
 }
 
 // PayloadIn is where the payload of a letter lies whose body only points to it,

@@ -45,31 +45,50 @@ type hold struct {
 }
 
 // line is what we do in one dead-letter queue: sweeps and redrives share what
-// they hold. The lock is held for a whole step of either.
+// they hold.
 type line struct {
 	s    *Source
 	name string // of the queue
+	url  string
+	fifo bool
 
-	mu     sync.Mutex
-	f      facts
-	held   map[string]hold // by message id: looked at, to be released
-	kept   map[string]hold // to be redriven
-	extra  map[string]int  // looks of ours that no batch has told of yet
-	sweep  *sweep          // nil: none is under way
-	missed map[string]miss // letters to be redriven that were not found
-	stop   *time.Timer     // releases what a redrive looked at
+	// turn is had by who looks at the queue: a step of a sweep, or a redrive that
+	// takes hold of letters. Whoever has it may keep it for minutes. It is had
+	// before mu.
+	turn  sync.Mutex
+	sweep *sweep // nil: none is under way
+
+	// mu guards the rest, and is held for no request.
+	mu      sync.Mutex
+	f       facts           // as last read
+	held    map[string]hold // by message id: looked at, to be released
+	kept    map[string]hold // to be redriven
+	extra   map[string]int  // looks of ours that no batch has told of yet
+	missed  map[string]miss // letters to be redriven that were not found
+	stop    *time.Timer     // releases what a redrive looked at
+	waiting int             // redrives that wait for their turn
 }
 
-// line is the line of a queue.
+// line is the line of a queue, with what is known of it now.
 func (s *Source) line(f facts) *line {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	l := s.lines[f.name]
 	if l == nil {
-		l = &line{s: s, name: f.name, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, missed: map[string]miss{}}
+		l = &line{s: s, name: f.name, url: f.url, fifo: f.fifo, held: map[string]hold{}, kept: map[string]hold{}, extra: map[string]int{}, missed: map[string]miss{}}
 		s.lines[f.name] = l
 	}
+	s.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f = f
 	return l
+}
+
+// facts are what is known of the queue.
+func (l *line) facts() facts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f
 }
 
 func (s *Source) allLines() []*line {
@@ -84,12 +103,13 @@ func hideSeconds(n int64) int {
 	return int(min(d, hideMost) / time.Second)
 }
 
-// receive looks at up to ten messages, which are held from then on. Everything
-// is asked for by the old and the new name of the parameter: emulators know one
-// of them or the other.
-func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, error) {
+// receive looks at up to ten messages, which are held from then on: those that
+// are wanted to be redriven, the others to be released. Everything is asked for
+// by the old and the new name of the parameter: emulators know one of them or the
+// other.
+func (l *line) receive(ctx context.Context, wait, hide int, wanted map[string]entry) ([]types.Message, error) {
 	in := &sqs.ReceiveMessageInput{
-		QueueUrl: &l.f.url, MaxNumberOfMessages: mostPerCall, WaitTimeSeconds: int32(wait), VisibilityTimeout: int32(hide),
+		QueueUrl: &l.url, MaxNumberOfMessages: mostPerCall, WaitTimeSeconds: int32(wait), VisibilityTimeout: int32(hide),
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 	}
@@ -110,14 +130,29 @@ func (l *line) receive(ctx context.Context, wait, hide int) ([]types.Message, er
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range out.Messages {
-		delete(l.kept, deref(m.MessageId)) // its time was over
-		l.held[deref(m.MessageId)] = hold{
-			receipt: deref(m.ReceiptHandle), until: asked.Add(time.Duration(hide) * time.Second),
+	l.hold(out.Messages, asked, hide, wanted)
+	return out.Messages, nil
+}
+
+// hold notes what was received. A look at a letter that nobody wants is
+// remembered until a sweep tells of it.
+func (l *line) hold(messages []types.Message, asked time.Time, hide int, wanted map[string]entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range messages {
+		id := deref(m.MessageId)
+		h := hold{
+			receipt: deref(m.ReceiptHandle), until: asked.Add(time.Duration(hide) * time.Second), touched: asked,
 			group: m.Attributes["MessageGroupId"], sequence: m.Attributes["SequenceNumber"],
 		}
+		delete(l.held, id)
+		delete(l.kept, id) // its time was over
+		if _, ours := wanted[id]; ours {
+			l.kept[id] = h
+		} else {
+			l.held[id] = h
+		}
 	}
-	return out.Messages, nil
 }
 
 // finishing is a context for a receive that is not broken off with its caller's:
@@ -133,8 +168,13 @@ func finishing(ctx context.Context) (context.Context, func()) {
 }
 
 // live is how many messages we hold at this time: of those in flight, ours.
-func (l *line) live() (n int64) {
-	now := l.s.now()
+func (l *line) live() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.alive(l.s.now())
+}
+
+func (l *line) alive(now time.Time) (n int64) {
 	for _, holds := range []map[string]hold{l.held, l.kept} {
 		for _, h := range holds {
 			if h.until.After(now) {
@@ -171,7 +211,7 @@ func (l *line) setHidden(ctx context.Context, holds map[string]hold, seconds int
 	var mu sync.Mutex
 	var all errgroup.Group
 	all.SetLimit(callsAtOnce / 2)
-	if l.f.fifo { // in their order, one after the other
+	if l.fifo { // in their order, one after the other
 		all.SetLimit(1)
 	}
 	ids := slices.SortedFunc(maps.Keys(holds), func(a, b string) int { return bySequence(holds, a, b) })
@@ -190,7 +230,7 @@ func (l *line) setHidden(ctx context.Context, holds map[string]hold, seconds int
 
 // setHiddenOnce sends one request.
 func (l *line) setHiddenOnce(ctx context.Context, holds map[string]hold, ids []string, seconds int) map[string]error {
-	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &l.f.url}
+	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &l.url}
 	for i, id := range ids {
 		name, receipt := strconv.Itoa(i), holds[id].receipt
 		in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &name, ReceiptHandle: &receipt, VisibilityTimeout: int32(seconds)})
@@ -199,7 +239,7 @@ func (l *line) setHiddenOnce(ctx context.Context, holds map[string]hold, ids []s
 	out, err := l.s.client.ChangeMessageVisibilityBatch(ctx, in)
 	if err != nil {
 		for _, id := range ids {
-			failed[id] = readable("ChangeMessageVisibility", l.f.name, err)
+			failed[id] = readable("ChangeMessageVisibility", l.name, err)
 		}
 		return failed
 	}
@@ -223,19 +263,26 @@ func bySequence(holds map[string]hold, a, b string) int {
 
 // release lets go of what was looked at. What cannot be released turns visible
 // by itself, so errors do not matter; and it happens also when the caller is
-// being stopped.
+// being stopped. The turn is had.
 func (l *line) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit+time.Duration(len(l.held))*2*time.Millisecond)
-	defer cancel()
+	l.mu.Lock()
 	now := l.s.now()
-	maps.DeleteFunc(l.held, func(_ string, h hold) bool { return !h.until.After(now) })
-	l.setHidden(ctx, l.held, 0)
-	clear(l.held)
+	holds := l.held
+	l.held = map[string]hold{}
+	l.mu.Unlock()
+	maps.DeleteFunc(holds, func(_ string, h hold) bool { return !h.until.After(now) })
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit+time.Duration(len(holds))*2*time.Millisecond)
+	defer cancel()
+	l.setHidden(ctx, holds, 0)
 }
 
 // releaseAll lets go also of what is kept for redrives.
 func (l *line) releaseAll(ctx context.Context) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	l.mu.Lock()
 	maps.Copy(l.held, l.kept)
 	clear(l.kept)
+	l.mu.Unlock()
 	l.release(ctx)
 }

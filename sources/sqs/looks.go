@@ -14,8 +14,10 @@ import (
 // looks are those since the letter was last told of.
 func (l *line) looks(m types.Message, c cursor, now time.Time) (looks int, attempts *int) {
 	id := deref(m.MessageId)
+	l.mu.Lock()
 	looks = 1 + l.extra[id]
 	delete(l.extra, id)
+	l.mu.Unlock()
 	receives, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	if err != nil {
 		return looks, nil
@@ -60,7 +62,7 @@ func (l *line) unstored(m types.Message, lost *lost, receives int, now time.Time
 // it is not known.
 func (l *line) allowedAttempts(source string) int {
 	p := l.s.inventory.snapshot()[source].policy
-	if p.target != l.f.arn {
+	if p.target != l.facts().arn {
 		return 0
 	}
 	return p.maxReceives

@@ -1,6 +1,7 @@
 package sqs
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -47,53 +48,59 @@ func (m miss) proven() bool {
 	return m.quiet >= quietReadings && m.last.Sub(m.quietSince) >= quietFor
 }
 
-// missedFor is how long a letter is looked for while somebody else holds
-// messages of the queue. That may be a run of ours that was killed: its holds,
-// and those of its looks at a long queue, end by themselves.
-func (w *sweep) missedFor() time.Duration {
-	return max(holdFor, time.Duration(hideSeconds(w.counts.all()))*time.Second) + holdFor/2
-}
+// ErrHidden is a letter that may be there and cannot be received just now.
+var ErrHidden = errors.New("hidden by somebody else, or by a run of ours that was killed")
 
-// notFound says which of the letters that a sweep did not find cannot be had,
-// and why. That a letter is not there proves nothing while others hold messages:
-// it is in the answer only once nobody does, or they have for too long. What is
-// not in the answer is to be looked for again.
-func (l *line) notFound(w *sweep, wanted map[string]entry, missing []string) map[string]error {
-	refused, now := map[string]error{}, l.s.now()
-	maps.DeleteFunc(l.missed, func(_ string, m miss) bool { return now.Sub(m.last) > forgetMissed })
+// notFound says which of the letters that a take did not find are gone, and
+// what the others wait for. That a letter is not there proves nothing while others
+// hold messages: it may be among them for up to twelve hours, and comes back then.
+func (l *line) notFound(w *sweep, wanted map[string]entry) (gone map[string]error, later error) {
 	quiet := l.quiet(w)
-	for _, id := range missing {
-		group := wanted[id].Group
-		closed := l.f.fifo && w.counts.visible > 0 && l.holding(group) > 0
-		if closed && l.keepsAnyOf(wanted, group) {
-			continue // those in front of it go first
-		}
-		m := l.missed[id].again(now, quiet && !closed)
-		late := now.Sub(m.since) >= w.missedFor()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	gone = map[string]error{}
+	now, since, hidden := l.s.now(), l.s.now(), 0
+	maps.DeleteFunc(l.missed, func(_ string, m miss) bool { return now.Sub(m.last) > forgetMissed })
+	for id, e := range wanted {
+		// Of a FIFO group of which we hold messages SQS hands out no more. Who only
+		// has an id does not know its group.
+		deeper := l.fifo && w.counts.visible > 0 && (e.Group == "" || l.holding(e.Group) > 0)
 		switch {
-		case closed && (late || l.holding(group) >= mostPerCall):
-			refused[id] = fmt.Errorf("it lies behind ten others of its message group %s: redrive or discard those first", group)
-		case m.proven():
-			refused[id] = fmt.Errorf("%w: %s was not there in %d looks at all of %s; somebody else took it", sources.ErrGone, id, m.quiet, l.f.name)
-		case late:
-			refused[id] = fmt.Errorf("%w: %s was not there in %s of looking at all of %s; somebody else took it, or holds it", sources.ErrGone, id, now.Sub(m.since).Round(time.Second), l.f.name)
-		default:
-			l.missed[id] = m
+		case l.keeps(id), deeper && l.keepsAnyOf(wanted, e.Group): // those in front of it go first
+			continue
+		case deeper && l.holding(e.Group) >= mostPerCall:
+			gone[id] = fmt.Errorf("it lies behind ten others of its message group %s: redrive or discard those first", e.Group)
 			continue
 		}
-		delete(l.missed, id)
+		m := l.missed[id].again(now, quiet && !deeper)
+		if m.proven() {
+			gone[id] = fmt.Errorf("%w: %s was not there in %d looks at all of %s, of which nobody held a message; somebody else took it", sources.ErrGone, id, m.quiet, l.name)
+			delete(l.missed, id)
+			continue
+		}
+		l.missed[id] = m
+		hidden++
+		if m.since.Before(since) {
+			since = m.since
+		}
 	}
-	return refused
+	if hidden > 0 {
+		others := max(0, w.counts.inFlight-l.alive(now))
+		later = fmt.Errorf("%d of the letters of %s are %w: %d messages are, of about %d; looked for since %s UTC",
+			hidden, l.name, ErrHidden, others, w.counts.all(), since.UTC().Format(time.TimeOnly))
+	}
+	return gone, later
 }
 
 // quiet tells whether a sweep that has ended shows that nobody but us holds
 // messages of the queue, and that it has seen what there was to see.
 func (l *line) quiet(w *sweep) bool {
-	return l.complete(w) && w.counts.delayed == 0
+	return w.done && l.complete(w) && w.counts.delayed == 0
 }
 
 // holding is how many messages of a FIFO group we hold. While there is one SQS
-// hands out no more of the group, and in one answer it hands out ten at most.
+// hands out no more of the group, and in one answer it hands out ten at most. The
+// lock is had.
 func (l *line) holding(group string) (n int) {
 	now := l.s.now()
 	for _, holds := range []map[string]hold{l.held, l.kept} {
@@ -106,7 +113,8 @@ func (l *line) holding(group string) (n int) {
 	return n
 }
 
-// keepsAnyOf tells whether we hold a letter of the group that is asked for.
+// keepsAnyOf tells whether we hold a letter of the group that is asked for. The
+// lock is had.
 func (l *line) keepsAnyOf(wanted map[string]entry, group string) bool {
 	for id, e := range wanted {
 		if e.Group == group && l.keeps(id) {
@@ -114,4 +122,27 @@ func (l *line) keepsAnyOf(wanted map[string]entry, group string) bool {
 		}
 	}
 	return false
+}
+
+// shallow gives, and forgets, what we hold of the FIFO groups that letters lie
+// behind, of those with fewer than ten: once in a take.
+func (l *line) shallow(w *sweep, left []string, wanted map[string]entry) map[string]hold {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	groups := map[string]bool{}
+	for _, id := range left {
+		group := wanted[id].Group
+		if n := l.holding(group); n > 0 && n < mostPerCall && !w.reopened[group] {
+			groups[group], w.reopened[group] = true, true
+		}
+	}
+	holds := map[string]hold{}
+	for id, h := range l.held {
+		if groups[h.group] {
+			holds[id] = h
+			delete(l.held, id)
+			delete(w.seen, id)
+		}
+	}
+	return holds
 }

@@ -3,7 +3,6 @@ package sqs
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -30,7 +29,7 @@ func (s *Source) Remove(ctx context.Context, queue string, messageIDs []string) 
 	case s.notScanned(f) != "":
 		why = errors.New(s.notScanned(f))
 	default:
-		return s.line(f).takeAway(ctx, f, messageIDs)
+		return s.line(f).takeAway(ctx, messageIDs)
 	}
 	for _, id := range messageIDs {
 		answer[id] = why
@@ -38,24 +37,24 @@ func (s *Source) Remove(ctx context.Context, queue string, messageIDs []string) 
 	return answer, nil
 }
 
-func (l *line) takeAway(ctx context.Context, f facts, ids []string) (map[string]error, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.f = f
+func (l *line) takeAway(ctx context.Context, ids []string) (map[string]error, error) {
 	wanted := map[string]entry{}
 	for _, id := range ids {
 		wanted[id] = entry{Message: id}
 	}
-	found, gone, err := l.take(ctx, wanted)
+	got, err := l.take(ctx, wanted)
 	answer := map[string]error{}
-	for id, why := range gone {
+	for id, why := range got.gone {
 		if answer[id] = why; errors.Is(why, sources.ErrGone) {
 			answer[id] = nil
 		}
 	}
-	left := l.remove(ctx, found)
-	for _, id := range found {
-		answer[id] = left[id]
+	left := l.remove(ctx, got.order)
+	for _, id := range got.order {
+		switch why := left[id]; {
+		case !errors.Is(why, errUnsure): // else it is looked for again
+			answer[id] = why
+		}
 	}
 	return answer, err
 }
@@ -84,14 +83,15 @@ func (s *Source) Release(ctx context.Context, shipments []sources.Shipment) {
 
 // letGo releases letters that are kept for a redrive.
 func (l *line) letGo(ctx context.Context, ids []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ids = slices.DeleteFunc(ids, func(id string) bool { _, kept := l.kept[id]; return !kept })
 	holds := map[string]hold{}
+	l.mu.Lock()
 	for _, id := range ids {
-		holds[id] = l.kept[id]
-		delete(l.kept, id)
+		if h, kept := l.kept[id]; kept {
+			holds[id] = h
+			delete(l.kept, id)
+		}
 	}
+	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()
 	l.setHidden(ctx, holds, 0)

@@ -60,16 +60,25 @@ func (e entry) size() int {
 	return n
 }
 
+// packing is what comes of a Pack.
+type packing struct {
+	shipments []sources.Shipment
+	refused   map[string]error // by item
+	later     []error          // what those wait for that are in neither
+}
+
+func (p *packing) add(shipments []sources.Shipment) { p.shipments = append(p.shipments, shipments...) }
+
 // Pack takes hold of letters, and packs those that it got into batches, by
 // count and by bytes. A letter that cannot be found is left for a later time, in
 // neither answer: others may hold it, and so may a run of ours that was killed.
-// It is sources.ErrGone once the queue shows that nobody holds any, or when it has
-// been missed for longer than a dead run's hold lasts.
+// When there is no other letter either, the error is ErrHidden and says what they
+// wait for. A letter is sources.ErrGone once the queue shows that nobody holds any.
 //
 // Letters of a FIFO group stand in a shipment in their order in the queue. Of
 // stored copies nothing is held: they go in the order that they are given in.
 func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {
-	refused := map[string]error{}
+	into := &packing{refused: map[string]error{}}
 	byQueue := map[string][]sources.Parcel{}
 	var stored []sources.Parcel
 	for _, p := range parcels {
@@ -79,112 +88,116 @@ func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.
 		}
 		byQueue[p.Queue] = append(byQueue[p.Queue], p)
 	}
-	shipments, err := s.packStored(ctx, stored, refused)
-	errs := []error{err}
+	errs := []error{s.packStored(ctx, stored, into)}
 	for queue, list := range byQueue {
-		got, err := s.packQueue(ctx, queue, list, refused)
-		shipments = append(shipments, got...)
-		errs = append(errs, err)
+		errs = append(errs, s.packQueue(ctx, queue, list, into))
 	}
-	return shipments, refused, errors.Join(errs...)
+	if len(into.shipments) == 0 && len(into.refused) == 0 {
+		errs = append(errs, into.later...)
+	}
+	return into.shipments, into.refused, errors.Join(errs...)
 }
 
-func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
+func (s *Source) packQueue(ctx context.Context, queue string, parcels []sources.Parcel, into *packing) error {
 	f, deadLetters, err := s.queue(ctx, queue)
 	switch {
 	case errors.Is(err, sources.ErrNoSuchQueue):
-		refuseAll(parcels, err, refused)
-		return nil, nil
+		into.refuseAll(parcels, err)
+		return nil
 	case err != nil:
-		return nil, err
+		return err
 	case !deadLetters:
-		refuseAll(parcels, fmt.Errorf("%s: %w", queue, ErrNotDeadLetters), refused)
-		return nil, nil
+		into.refuseAll(parcels, fmt.Errorf("%s: %w", queue, ErrNotDeadLetters))
+		return nil
 	case s.notScanned(f) != "": // to get at a letter it would have to look at others
-		refuseAll(parcels, errors.New(s.notScanned(f)), refused)
-		return nil, nil
+		into.refuseAll(parcels, errors.New(s.notScanned(f)))
+		return nil
 	}
-	return s.eachTarget(ctx, parcels, refused, func(to facts, list []sources.Parcel) ([]sources.Shipment, error) {
-		return s.packFor(ctx, f, to, list, refused)
+	return s.eachTarget(ctx, parcels, into, func(to facts, list []sources.Parcel) error {
+		return s.packFor(ctx, f, to, list, into)
 	})
 }
 
 // eachTarget packs parcels by their targets. Those of a target that is not there,
 // or may not be written to, are refused.
-func (s *Source) eachTarget(ctx context.Context, parcels []sources.Parcel, refused map[string]error, pack func(facts, []sources.Parcel) ([]sources.Shipment, error)) ([]sources.Shipment, error) {
+func (s *Source) eachTarget(ctx context.Context, parcels []sources.Parcel, into *packing, pack func(facts, []sources.Parcel) error) error {
 	byTarget := map[string][]sources.Parcel{}
 	for _, p := range parcels {
 		byTarget[p.Target.Queue] = append(byTarget[p.Target.Queue], p)
 	}
-	var shipments []sources.Shipment
 	for name, list := range byTarget {
 		to, err := s.target(ctx, name)
-		if errors.Is(err, sources.ErrNoSuchQueue) || errors.Is(err, sources.ErrNotAuthorised) {
-			refuseAll(list, err, refused)
+		switch {
+		case errors.Is(err, sources.ErrNoSuchQueue) || errors.Is(err, sources.ErrNotAuthorised):
+			into.refuseAll(list, err)
 			continue
+		case err == nil:
+			err = pack(to, list)
 		}
 		if err != nil {
-			return shipments, err
-		}
-		got, err := pack(to, list)
-		shipments = append(shipments, got...)
-		if err != nil {
-			return shipments, err
+			return err
 		}
 	}
-	return shipments, nil
+	return nil
 }
 
-func refuseAll(parcels []sources.Parcel, err error, refused map[string]error) {
-	for _, p := range parcels {
-		refused[p.Item] = err
+func (p *packing) refuseAll(parcels []sources.Parcel, err error) {
+	for _, one := range parcels {
+		p.refused[one.Item] = err
 	}
 }
 
 // packFor packs letters of one dead-letter queue for one target.
-func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
+func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.Parcel, into *packing) error {
 	wanted := map[string]entry{}
-	for _, e := range packAll(to, parcels, refused) {
+	for _, e := range into.messages(to, parcels) {
 		wanted[e.Message] = e
 	}
 	l := s.line(from)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.f = from
-	order, missing, err := l.take(ctx, wanted)
-	for id, why := range missing {
-		refused[wanted[id].Item] = why
+	got, err := l.take(ctx, wanted)
+	for id, why := range got.gone {
+		into.refused[wanted[id].Item] = why
 	}
-	var entries []entry
-	for _, id := range order {
-		e := wanted[id]
-		e.Receipt = l.kept[id].receipt
-		entries = append(entries, e)
+	if got.later != nil {
+		into.later = append(into.later, got.later)
 	}
 	s.keepHolding()
 	s.forgetBroken(to.name)
-	return s.shipments(l, to, entries), err
+	into.add(s.shipments(l, to, l.asHeld(wanted, got.order)))
+	return err
+}
+
+// asHeld are the messages of letters with the receipts of their holds.
+func (l *line) asHeld(wanted map[string]entry, order []string) []entry {
+	receipts := l.receipts(order)
+	entries := make([]entry, len(order))
+	for i, id := range order {
+		entries[i] = wanted[id]
+		entries[i].Receipt = receipts[i]
+	}
+	return entries
 }
 
 // packStored packs copies of ours of letters that SQS has no more.
-func (s *Source) packStored(ctx context.Context, parcels []sources.Parcel, refused map[string]error) ([]sources.Shipment, error) {
-	return s.eachTarget(ctx, parcels, refused, func(to facts, list []sources.Parcel) ([]sources.Shipment, error) {
+func (s *Source) packStored(ctx context.Context, parcels []sources.Parcel, into *packing) error {
+	return s.eachTarget(ctx, parcels, into, func(to facts, list []sources.Parcel) error {
 		s.forgetBroken(to.name)
-		return s.shipments(nil, to, packAll(to, list, refused)), nil
+		into.add(s.shipments(nil, to, into.messages(to, list)))
+		return nil
 	})
 }
 
-// packAll makes the messages of parcels. Those that the target cannot take are
+// messages makes the messages of parcels. Those that the target cannot take are
 // refused.
-func packAll(to facts, parcels []sources.Parcel, refused map[string]error) []entry {
+func (p *packing) messages(to facts, parcels []sources.Parcel) []entry {
 	var entries []entry
-	for _, p := range parcels {
-		e, err := packOne(p, to.fifo)
+	for _, one := range parcels {
+		e, err := packOne(one, to.fifo)
 		if err == nil && to.largest > 0 && e.size() > to.largest {
 			err = fmt.Errorf("%d bytes, and %s takes %d: %w", e.size(), to.name, to.largest, sources.ErrTooLarge)
 		}
 		if err != nil {
-			refused[p.Item] = err
+			p.refused[one.Item] = err
 			continue
 		}
 		entries = append(entries, e)

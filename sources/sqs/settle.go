@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -15,9 +16,12 @@ import (
 )
 
 // stillHeld makes sure that the letters of a shipment are held, and gives, by
-// message id, why those are not that cannot be had any more. A shipment of an
-// earlier run may have been sent and taken off already: what is not there then
-// is no reason not to send it again to a FIFO queue, which drops second copies.
+// message id, why those are not that must not go out now: sources.ErrGone, or
+// sources.ErrNotSent for one that somebody else holds.
+//
+// What may have been sent already is not among them: a shipment of an earlier run,
+// or of this one that nobody answered, goes to a FIFO queue again as it is, which
+// drops second copies. Its letters may be off by now.
 func (s *Source) stillHeld(ctx context.Context, cargo load) (map[string]error, error) {
 	if cargo.Stored {
 		return nil, nil
@@ -30,61 +34,66 @@ func (s *Source) stillHeld(ctx context.Context, cargo load) (map[string]error, e
 		}
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	missing := l.adopt(cargo, earlier)
-	if len(missing) > 0 {
-		_, gone, err := l.take(ctx, missing)
-		repeatable := earlier && cargo.FIFO
-		if err != nil && !repeatable {
-			return nil, err
-		}
-		lost := map[string]error{}
-		for id := range missing {
-			switch {
-			case l.keeps(id), repeatable:
-			case gone[id] != nil:
-				lost[id] = gone[id]
-			default: // nothing of the shipment goes out: it is packed anew, or known to be gone, later
-				return nil, fmt.Errorf("the hold of a letter in %s ended before it was sent, and it could not be received again yet", cargo.Queue)
-			}
-		}
-		return lost, nil
+	missing := l.adopt(ctx, cargo, earlier)
+	maps.DeleteFunc(missing, func(_ string, e entry) bool { return cargo.FIFO && (earlier || s.inDoubt(e.Item)) })
+	if len(missing) == 0 {
+		return nil, nil
 	}
-	l.extend(ctx, holdFor/2)
-	return nil, nil
+	got, err := l.take(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	away := got.gone
+	for id := range missing {
+		if away[id] == nil && !slices.Contains(got.order, id) {
+			away[id] = fmt.Errorf("%w: the hold of the letter in %s ended before it was sent, and it could not be received again yet", sources.ErrNotSent, cargo.Queue)
+		}
+	}
+	return away, nil
 }
 
 // lineOf is the line of a dead-letter queue.
 func (s *Source) lineOf(ctx context.Context, queue string) (*line, error) {
+	s.mu.Lock()
+	l := s.lines[queue]
+	s.mu.Unlock()
+	if l != nil {
+		return l, nil
+	}
 	f, _, err := s.queue(ctx, queue)
 	if err != nil {
 		return nil, err
 	}
-	l := s.line(f)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.f = f
-	return l, nil
+	return s.line(f), nil
 }
 
 // adopt gives the letters of a shipment that are not held. Holds of an earlier
-// run count while their time is not over.
-func (l *line) adopt(cargo load, earlier bool) map[string]entry {
+// run count while their time is not over, and those that are about to end are made
+// longer.
+func (l *line) adopt(ctx context.Context, cargo load, earlier bool) map[string]entry {
 	now := l.s.now()
-	missing := map[string]entry{}
+	missing, short := map[string]entry{}, map[string]hold{}
+	l.mu.Lock()
 	for _, e := range cargo.Entries {
-		if earlier && l.kept[e.Message].receipt == "" && cargo.Held.After(now.Add(holdLeast)) {
-			l.kept[e.Message] = hold{receipt: e.Receipt, until: cargo.Held, group: e.Group}
+		h, kept := l.kept[e.Message]
+		if !kept && earlier && cargo.Held.After(now.Add(holdLeast)) {
+			h, kept = hold{receipt: e.Receipt, until: cargo.Held, group: e.Group}, true
 		}
-		if !l.keeps(e.Message) {
+		if !kept || !h.until.After(now) {
 			missing[e.Message] = e
 			continue
 		}
-		h := l.kept[e.Message]
 		h.touched = now
 		l.kept[e.Message] = h
+		if !l.keeps(e.Message) {
+			missing[e.Message], short[e.Message] = e, h
+		}
 	}
+	l.mu.Unlock()
+	l.lengthen(ctx, short)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(missing, func(id string, _ entry) bool { return l.keeps(id) })
 	return missing
 }
 
@@ -132,9 +141,7 @@ func (s *Source) takeOff(ctx context.Context, cargo load) (map[string]error, err
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	missing := l.adopt(cargo, cargo.Run != s.run)
+	missing := l.adopt(ctx, cargo, cargo.Run != s.run)
 	var ids []string
 	for _, e := range cargo.Entries {
 		if _, not := missing[e.Message]; !not {
@@ -142,44 +149,42 @@ func (s *Source) takeOff(ctx context.Context, cargo load) (map[string]error, err
 		}
 	}
 	left := l.remove(ctx, ids)
-	for _, e := range cargo.Entries { // a handle whose time was over: a fresh one is needed
-		if left[e.Message] != nil && errors.Is(left[e.Message], errHandle) {
-			delete(l.kept, e.Message)
+	for _, e := range cargo.Entries {
+		if why := left[e.Message]; errors.Is(why, errHandle) || errors.Is(why, errUnsure) {
 			missing[e.Message] = e
 		}
 	}
-	return l.removeAgain(ctx, missing, left), nil
+	if len(missing) > 0 {
+		l.removeAgain(ctx, missing, left)
+	}
+	return left, nil
 }
 
-// removeAgain receives letters again whose receipts do not work any more, and
-// deletes them.
-func (l *line) removeAgain(ctx context.Context, missing map[string]entry, left map[string]error) map[string]error {
-	if len(missing) == 0 {
-		return left
-	}
-	found, gone, err := l.take(ctx, missing)
+// removeAgain receives letters again of which the receipts do not work any more,
+// or whose delete came too late to be believed, and deletes them. One is off when
+// the queue shows that it is not there; until then it may be.
+func (l *line) removeAgain(ctx context.Context, missing map[string]entry, left map[string]error) {
+	got, err := l.take(ctx, missing)
 	for id := range missing {
-		switch {
-		case slices.Contains(found, id):
-		case gone[id] != nil && errors.Is(gone[id], sources.ErrGone):
-			delete(left, id) // it is off already
-		case gone[id] != nil:
-			left[id] = gone[id]
+		switch why := got.gone[id]; {
+		case slices.Contains(got.order, id), errors.Is(why, sources.ErrGone):
+			delete(left, id)
+		case why != nil:
+			left[id] = why
 		default:
-			left[id] = errors.Join(errors.New("it could not be received again yet"), err)
+			left[id] = errors.Join(errors.New("it could not be received again yet"), got.later, err)
 		}
 	}
-	for _, id := range found {
-		delete(left, id)
-	}
-	for id, why := range l.remove(ctx, found) {
-		left[id] = why
-	}
-	return left
+	maps.Copy(left, l.remove(ctx, got.order))
 }
 
-// errHandle is a receipt handle that SQS does not take any more.
-var errHandle = errors.New("the receipt handle is over")
+var (
+	// errHandle is a receipt handle that SQS does not take any more.
+	errHandle = errors.New("the receipt handle is over")
+	// errUnsure is a delete that SQS answered with yes when the hold was over: with
+	// such a handle it may say so and delete nothing (SQS API, DeleteMessage).
+	errUnsure = errors.New("the hold was over when SQS said that it deleted it")
+)
 
 // remove deletes letters that are held, by their receipts, and gives the errors
 // of those that were not deleted.
@@ -198,25 +203,31 @@ func (l *line) remove(ctx context.Context, ids []string) map[string]error {
 
 // removeOnce sends one request, and gives those worth another try.
 func (l *line) removeOnce(ctx context.Context, ids []string, last bool, left map[string]error) (again []string) {
-	in := &sqs.DeleteMessageBatchInput{QueueUrl: &l.f.url}
-	for i, id := range ids {
-		name, receipt := strconv.Itoa(i), l.kept[id].receipt
+	in := &sqs.DeleteMessageBatchInput{QueueUrl: &l.url}
+	for i, receipt := range l.receipts(ids) {
+		name := strconv.Itoa(i)
 		in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: &name, ReceiptHandle: &receipt})
 	}
 	out, err := l.s.client.DeleteMessageBatch(ctx, in)
 	if err != nil {
 		for _, id := range ids {
-			left[id] = readable("DeleteMessage", l.f.name, err)
+			left[id] = readable("DeleteMessage", l.name, err)
 		}
 		return nil
 	}
-	failed := map[string]bool{}
+	done := map[string]bool{}
+	for _, ok := range out.Successful {
+		if i, err := strconv.Atoi(deref(ok.Id)); err == nil && i < len(ids) {
+			done[ids[i]] = true
+			delete(left, ids[i])
+		}
+	}
 	for _, bad := range out.Failed {
 		i, err := strconv.Atoi(deref(bad.Id))
-		if err != nil || i >= len(ids) {
+		if err != nil || i >= len(ids) || done[ids[i]] {
 			continue
 		}
-		failed[ids[i]] = true
+		done[ids[i]] = false
 		left[ids[i]] = fmt.Errorf("%s: %s", deref(bad.Code), deref(bad.Message))
 		if bad.SenderFault { // of a delete that is only the handle
 			left[ids[i]] = fmt.Errorf("%w: %w", errHandle, left[ids[i]])
@@ -224,11 +235,39 @@ func (l *line) removeOnce(ctx context.Context, ids []string, last bool, left map
 			again = append(again, ids[i])
 		}
 	}
+	l.deleted(ids, done, left)
+	return again
+}
+
+// receipts are those of letters that are kept.
+func (l *line) receipts(ids []string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = l.kept[id].receipt
+	}
+	return all
+}
+
+// deleted takes the answer to a delete: true of each that SQS says is off. Only
+// what was held until after the answer is believed.
+func (l *line) deleted(ids []string, done map[string]bool, left map[string]error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.s.now()
 	for _, id := range ids {
-		if !failed[id] {
-			delete(left, id)
+		off, told := done[id]
+		switch {
+		case !told:
+			left[id] = errors.New("SQS did not say whether it was deleted")
+		case off && !l.kept[id].until.After(now):
+			left[id] = errUnsure
+			delete(l.kept, id)
+		case off:
+			delete(l.kept, id)
+		case errors.Is(left[id], errHandle):
 			delete(l.kept, id)
 		}
 	}
-	return again
 }

@@ -35,21 +35,26 @@ func (s *Source) Ship(ctx context.Context, shipment sources.Shipment) ([]sources
 	if cargo.FIFO && s.now().After(shipment.RepeatUntil) && cargo.Run != s.run {
 		return nil, fmt.Errorf("%w, and it is too long ago to send it again", sources.ErrAmbiguous)
 	}
-	to, err := s.target(ctx, shipment.Target.Queue)
+	to, err := s.sendTo(ctx, shipment.Target.Queue)
 	if err != nil {
 		return nil, err
 	}
-	lost, err := s.stillHeld(ctx, cargo)
+	away, err := s.stillHeld(ctx, cargo)
 	if err != nil {
 		return nil, err
 	}
-	d := &delivery{s: s, to: to, fifo: cargo.FIFO, receipts: map[string]sources.Receipt{}, doubtful: map[string]error{}}
-	entries := slices.DeleteFunc(cargo.Entries, func(e entry) bool {
-		if lost[e.Message] != nil {
-			d.failed(e, lost[e.Message])
+	d := &delivery{s: s, to: to, fifo: cargo.FIFO, ours: cargo.Run == s.run, receipts: map[string]sources.Receipt{}, doubtful: map[string]error{}}
+	var entries []entry
+	for _, e := range cargo.Entries {
+		switch why := away[e.Message]; {
+		case errors.Is(why, sources.ErrNotSent):
+			d.putOff(e, why)
+		case why != nil:
+			d.failed(e, why)
+		default:
+			entries = append(entries, e)
 		}
-		return lost[e.Message] != nil
-	})
+	}
 	for _, round := range d.rounds(entries) {
 		d.send(ctx, round)
 	}
@@ -64,10 +69,11 @@ type delivery struct {
 	s        *Source
 	to       facts
 	fifo     bool
+	ours     bool                       // packed by this run: what it did not send was not sent
 	receipts map[string]sources.Receipt // by item
 	touched  bool                       // something was sent, or may have been
 	whole    error                      // why a request was not sent at all
-	doubtful map[string]error           // FIFO groups in which a message may not have been sent
+	doubtful map[string]error           // FIFO groups of which it is open whether a message arrived
 }
 
 func (d *delivery) failed(e entry, err error) {
@@ -155,6 +161,7 @@ func (d *delivery) answered(entries []entry, out *sqs.SendMessageBatchOutput, la
 		if e, asked := left[deref(ok.Id)]; asked {
 			d.touched = true
 			d.receipts[e.Item] = sources.Receipt{Item: e.Item, MessageID: deref(ok.MessageId)}
+			d.s.decided(e.Item)
 			delete(left, deref(ok.Id))
 		}
 	}
@@ -170,7 +177,11 @@ func (d *delivery) answered(entries []entry, out *sqs.SendMessageBatchOutput, la
 			again = append(again, e)
 			continue
 		}
-		d.refuse(e, why)
+		if bad.SenderFault {
+			d.refuse(e, why) // whatever became of an earlier request: it refused it too
+		} else {
+			d.turnAway(e, why)
+		}
 	}
 	for _, e := range left { // SQS forgot to say
 		d.doubt(e, sources.ErrAmbiguous)
@@ -191,9 +202,9 @@ func (d *delivery) notAnswered(entries []entry, err error) {
 			d.unsent(e, why)
 		case isNoQueue(err), isDenied(err):
 			d.whole = why
-			d.refuse(e, why)
+			d.turnAway(e, why)
 		case refused(err):
-			d.refuse(e, why)
+			d.turnAway(e, why)
 		default:
 			d.doubt(e, fmt.Errorf("%w: %w", sources.ErrAmbiguous, why))
 		}
@@ -203,8 +214,32 @@ func (d *delivery) notAnswered(entries []entry, err error) {
 // refuse notes an entry that was not accepted, for good.
 func (d *delivery) refuse(e entry, err error) {
 	d.failed(e, err)
+	d.s.decided(e.Item)
 	if d.fifo {
 		d.s.breakGroup(d.to.name, e.Group, fmt.Errorf("not sent: an earlier message of its group %s was refused: %w", e.Group, err))
+	}
+}
+
+// turnAway notes an entry that this request did not get accepted, for a reason that
+// says nothing of an earlier request with it.
+func (d *delivery) turnAway(e entry, err error) {
+	if d.mayBeOut(e) {
+		d.doubt(e, fmt.Errorf("%w: %w", sources.ErrAmbiguous, err))
+		return
+	}
+	d.refuse(e, err)
+}
+
+// mayBeOut tells whether an entry may have arrived by an earlier request: of a
+// run that ended, or one of this run's that nobody answered.
+func (d *delivery) mayBeOut(e entry) bool { return d.fifo && (!d.ours || d.s.inDoubt(e.Item)) }
+
+// putOff notes an entry that is not held just now, and keeps those behind it in
+// its group for later too.
+func (d *delivery) putOff(e entry, why error) {
+	d.failed(e, why)
+	if d.fifo {
+		d.s.breakGroup(d.to.name, e.Group, why)
 	}
 }
 
@@ -222,6 +257,7 @@ func (d *delivery) unsent(e entry, err error) {
 func (d *delivery) doubt(e entry, err error) {
 	if d.whole == nil || !d.fifo {
 		d.touched = true
+		d.s.doubt(e.Item)
 	}
 	d.failed(e, err)
 	d.doubtful[e.Group] = err
@@ -233,14 +269,19 @@ func (d *delivery) unbroken(entries []entry) []entry {
 		return entries
 	}
 	return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
-		err := d.s.broken(d.to.name, e.Group)
-		if err == nil {
-			err = d.doubtful[e.Group]
+		why := d.s.broken(d.to.name, e.Group)
+		if why == nil && d.doubtful[e.Group] != nil {
+			why = fmt.Errorf("not sent: nobody can tell whether an earlier message of its group %s arrived", e.Group)
 		}
-		if err != nil {
-			d.failed(e, err)
+		switch {
+		case why == nil:
+			return false
+		case d.mayBeOut(e):
+			d.doubt(e, fmt.Errorf("%w: this time %s", sources.ErrAmbiguous, why))
+		default:
+			d.failed(e, why)
 		}
-		return err != nil
+		return true
 	})
 }
 

@@ -45,6 +45,8 @@ type Source struct {
 	lines map[string]*line // by the name of the queue
 	limit map[string]int   // bytes of a batch that the queue took, where less than usual
 	stops map[string]error // FIFO groups of a target in which a message failed
+	open  map[string]bool  // items that may have arrived
+	known map[string]facts // targets as last asked for
 
 	ending context.Context // ends with Close
 	end    context.CancelFunc
@@ -64,7 +66,7 @@ func New(c Config) (*Source, error) {
 	}
 	s := &Source{
 		cfg: c.withDefaults(), client: client, now: time.Now, run: rand.Text(),
-		lines: map[string]*line{}, limit: map[string]int{}, stops: map[string]error{},
+		lines: map[string]*line{}, limit: map[string]int{}, stops: map[string]error{}, open: map[string]bool{}, known: map[string]facts{},
 	}
 	s.ending, s.end = context.WithCancel(context.Background())
 	return s, nil
@@ -113,19 +115,28 @@ func (s *Source) Name() string { return s.cfg.Name }
 // Close ends what runs, lets a receive that is under way hear its answer, and
 // releases all that is held in queues. Nothing is received after it.
 func (s *Source) Close() {
+	s.mu.Lock()
 	s.end()
+	s.mu.Unlock()
 	s.tasks.Wait()
 	var all errgroup.Group
 	all.SetLimit(callsAtOnce)
 	for _, l := range s.allLines() {
 		all.Go(func() error {
-			l.mu.Lock()
-			defer l.mu.Unlock()
 			l.releaseAll(context.Background())
 			return nil
 		})
 	}
 	_ = all.Wait() // what could not be released turns visible by itself
+}
+
+// inBackground runs f unless the source is closed, which waits for it.
+func (s *Source) inBackground(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending.Err() == nil {
+		s.tasks.Go(f)
+	}
 }
 
 // once switches the SDK's own retries off, for calls after whose lost answer

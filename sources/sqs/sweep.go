@@ -26,6 +26,9 @@ type sweep struct {
 	counts  counts          // as last asked
 	done    bool            // nothing more is to be seen
 
+	width    int             // how many looks a redrive makes at the same time
+	reopened map[string]bool // FIFO groups that were let go to see deeper ones
+
 	cursor string        // of the step that ran last
 	result sources.Batch // what it brought
 }
@@ -34,7 +37,7 @@ type sweep struct {
 // the queue seems to be done with.
 func (l *line) look(ctx context.Context, w *sweep, limit int) (fresh []types.Message, err error) {
 	for len(fresh) < limit && !w.done {
-		got, err := l.receive(ctx, waits[min(w.empties, len(waits)-1)], w.hide)
+		got, err := l.receive(ctx, w.wait(), w.hide, nil)
 		if err != nil {
 			return fresh, err
 		}
@@ -45,22 +48,38 @@ func (l *line) look(ctx context.Context, w *sweep, limit int) (fresh []types.Mes
 				fresh = append(fresh, m)
 			}
 		}
-		if len(fresh) > before && len(l.held) < mostHeld {
-			w.empties = 0
-			continue
-		}
-		w.empties++
-		if w.done, err = l.over(ctx, w); err != nil {
+		if err := l.counted(ctx, w, len(fresh)-before); err != nil {
 			return fresh, err
 		}
 	}
 	return fresh, nil
 }
 
+// wait is for how many seconds the next look waits for messages.
+func (w *sweep) wait() int { return waits[min(w.empties, len(waits)-1)] }
+
+// counted notes how many messages a look brought that were new.
+func (l *line) counted(ctx context.Context, w *sweep, fresh int) (err error) {
+	if fresh > 0 && l.holds() < mostHeld {
+		w.empties = 0
+		return nil
+	}
+	w.empties++
+	w.done, err = l.over(ctx, w)
+	return err
+}
+
+// holds is how many messages are held to be released.
+func (l *line) holds() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.held)
+}
+
 // over tells whether a sweep that found nothing new has seen all. The counts
 // alone do not decide: they may be a minute old.
 func (l *line) over(ctx context.Context, w *sweep) (bool, error) {
-	c, err := l.s.askCounts(ctx, l.f)
+	c, err := l.s.askCounts(ctx, l.url, l.name)
 	if err != nil {
 		return false, err
 	}
@@ -69,9 +88,9 @@ func (l *line) over(ctx context.Context, w *sweep) (bool, error) {
 	switch {
 	case c.visible == 0:
 		enough = 1
-	case l.f.fifo: // the deeper ones of a group are counted and not handed out
+	case l.fifo: // the deeper ones of a group are counted and not handed out
 		enough = 2
-	case len(l.held) >= mostHeld:
+	case l.holds() >= mostHeld:
 		enough = 1
 	}
 	return w.empties >= enough, nil
@@ -83,5 +102,5 @@ func (l *line) complete(w *sweep) bool {
 	if w.counts.inFlight > l.live() {
 		return false
 	}
-	return l.f.fifo || w.counts.visible == 0
+	return l.fifo || w.counts.visible == 0
 }
