@@ -313,3 +313,16 @@ func text(b, _ []byte, _ int) (Decoded, bool) {
 	}
 	return d, c.control*10 <= c.runes
 }
+
+// Unquoted takes off the layers of base64 in a JSON string that broken consumers
+// put around a value, one in each pass (C75), and says how many there were.
+func Unquoted(b []byte) (inner []byte, layers int) {
+	for inner = b; layers < nesting; layers++ {
+		next, ok := quotedBase64(inner)
+		if !ok {
+			break
+		}
+		inner = next
+	}
+	return inner, layers
+}

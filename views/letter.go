@@ -204,6 +204,10 @@ func (p LetterPage) decidable() bool {
 	return p.Status == "" || p.Status == "open" || p.Status == "expired"
 }
 
+// editable tells whether the letter can be sent with other content. One that
+// only describes its record can: by a value that somebody writes.
+func (p LetterPage) editable() bool { return p.decidable() && !p.Body.Gone }
+
 func (p LetterPage) expiredSays() string {
 	if p.Body.Gone {
 		return "Its body is no longer kept here either: it cannot be redriven."
