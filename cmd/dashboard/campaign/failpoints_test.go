@@ -92,13 +92,14 @@ func (t *tally) missed(point string) {
 	t.misses[point]++
 }
 
-func (t *tally) total() (n int) {
+// count is how often a point was killed; "" is for random kills.
+func (t *tally) count(point string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, k := range t.kills {
-		n += k
+	if point == "" {
+		return t.other
 	}
-	return n + t.other
+	return t.kills[point]
 }
 
 // short gives the points that were killed less often than they should.

@@ -25,6 +25,8 @@ type run struct {
 	// most is how many kills this run takes; the rest of its letters go in
 	// peace.
 	most int
+	// rough says that the broker is ill meanwhile.
+	rough bool
 
 	letters    []*letter
 	byID       map[string]*letter
@@ -41,7 +43,7 @@ type run struct {
 type counts struct {
 	runs, letters, kills, arrived, lost, duplicated, changed, flagged, resent int
 	bytes                                                                     int64
-	audited, pausedByCrashes, both                                            int
+	audited, pausedByCrashes, both, violations                                int
 }
 
 func (c *counts) add(o counts) {
@@ -467,9 +469,13 @@ func (r *run) startSome(ctx context.Context, u urge) (int, error) {
 
 // notNow forgives a conflict: a start whose answer was lost has taken the
 // letters, or a redrive has ended meanwhile. The next look at the redrives
-// tells.
+// tells. In a rough run a plan may also be refused, or wait for its broker.
 func (r *run) notNow(err error) error {
-	if no := (*refusal)(nil); errors.As(err, &no) && no.status == http.StatusConflict {
+	no := (*refusal)(nil)
+	if !errors.As(err, &no) {
+		return err
+	}
+	if no.status == http.StatusConflict || r.rough && (no.status == http.StatusUnprocessableEntity || no.status == http.StatusServiceUnavailable) {
 		return nil
 	}
 	return err
