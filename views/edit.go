@@ -73,8 +73,12 @@ type PatchRow struct {
 
 // patchOps are what a change can be, in words.
 var patchOps = []Option{
-	{Value: "replace", Text: "replace"}, {Value: "add", Text: "add"}, {Value: "remove", Text: "remove"},
-	{Value: "move", Text: "move here"}, {Value: "copy", Text: "copy here"}, {Value: "test", Text: "only where it is"},
+	{Value: "replace", Text: "replace"},
+	{Value: "add", Text: "add"},
+	{Value: "remove", Text: "remove"},
+	{Value: "move", Text: "move here"},
+	{Value: "copy", Text: "copy here"},
+	{Value: "test", Text: "only where it is"},
 }
 
 func (r PatchRow) ops() []Option { return chosen(patchOps, r.Op) }

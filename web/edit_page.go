@@ -247,4 +247,3 @@ func patchFields(f form) []views.PatchRow {
 	}
 	return rows
 }
-

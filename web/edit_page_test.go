@@ -24,7 +24,10 @@ func letterForTheForm(body, key []byte) review.Letter {
 		DeadLetter: sources.DeadLetter{
 			Source: "payments", Queue: "orders.dlq", Place: sources.Place{TopicID: "t", Offset: 1}, Key: key, Body: body,
 			Headers: []sources.Header{
-				h("x-tag", "a"), h("other", "o\r\n"), h("x-tag", "b"), {Name: "a"}, {Name: "b", Value: []byte{}}, h("c", "null"),
+				h("x-tag", "a"), h("other", "o\r\n"), h("x-tag", "b"),
+				{Name: "a"},
+				{Name: "b", Value: []byte{}},
+				h("c", "null"),
 				h("bin", "\x00\x01\xff"), h("\xff", "name is no text"), h("error", "it failed"),
 			},
 			ErrorHeaders: []string{"error"},
@@ -121,7 +124,9 @@ func TestWhatIsChangedInAFormIsWhatIsEdited(t *testing.T) {
 		{"a name", map[string]string{"name-0": "y"}, &review.Edit{Headers: headers(func(h []sources.Header) []sources.Header { h[0].Name = "y"; return h })}, 303, ""},
 		{"no name", map[string]string{"name-0": ""}, nil, 400, "has no name any more"},
 		{"one left out", map[string]string{"drop-0": "yes"}, &review.Edit{Headers: headers(func(h []sources.Header) []sources.Header { return h[1:] })}, 303, ""},
-		{"a new one", map[string]string{"new-name-1": "n", "new-value-1": "v"}, &review.Edit{Headers: headers(func(h []sources.Header) []sources.Header { return append(h, sources.Header{Name: "n", Value: []byte("v")}) })}, 303, ""},
+		{"a new one", map[string]string{"new-name-1": "n", "new-value-1": "v"}, &review.Edit{Headers: headers(func(h []sources.Header) []sources.Header {
+			return append(h, sources.Header{Name: "n", Value: []byte("v")})
+		})}, 303, ""},
 		{"a new one without a value", map[string]string{"new-name-1": "n"}, nil, 400, "its box is empty"},
 		{"a new one without a name", map[string]string{"new-value-1": "v"}, nil, 400, "has no name"},
 		{"ours", map[string]string{"new-name-1": review.LineageHeader, "new-value-1": "v"}, nil, 400, "by Unwedge itself"},
