@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -32,8 +33,11 @@ func PlanHeaders(l sources.DeadLetter, drop []string) HeaderPlan {
 // configuration drops. It is for a plan: the lineage in it is a stand-in of the
 // size of a real one. The error says why the letter cannot be edited so.
 func Outgoing(l sources.DeadLetter, e *Edit, drop []string) (sources.DeadLetter, HeaderPlan, error) {
-	return depart(l, e, byRules(l, drop), Lineage{Item: newID("rd_") + "-1000000", Letter: LetterID(l)})
+	return depart(l, e, byRules(l, drop), standIn)
 }
+
+// standIn is a lineage of the size of a real one.
+var standIn = Lineage{Item: "rd_00000000-0000-0000-0000-000000000000-1000000", Letter: "dl_" + strings.Repeat("a", 24)}
 
 // AsPlanned is a letter as it is sent: by the edit and by what its plan says of
 // its headers, whatever the rules have become meanwhile.

@@ -55,7 +55,7 @@ const selectOutlines = `SELECT pl.place, l.id, q.source, q.name, l.status, l.fou
 	l.convention, l.redrive_to, l.not_original, l.body_size,
 	p.letter, p.key, p.original_key, p.headers, p.system, p.error_headers, `
 
-const fromOutlines = ` FROM plan_letters pl JOIN letters l ON l.id = pl.letter JOIN queues q ON q.number = l.queue LEFT JOIN payloads p ON p.letter = l.number
+const fromOutlines = ` FROM plan_order pl JOIN letters l ON l.number = pl.letter JOIN queues q ON q.number = l.queue LEFT JOIN payloads p ON p.letter = l.number
 	WHERE pl.plan = ? AND pl.place >= ? AND pl.place < ? ORDER BY pl.place`
 
 // scanOutline reads a row of selectOutlines.

@@ -46,9 +46,8 @@ func (s *Store) Freeze(ctx context.Context, plan review.Plan, what review.Select
 }
 
 func freeze(ctx context.Context, tx *sql.Tx, plan, where string, args []any) (int64, error) {
-	result, err := tx.ExecContext(ctx, `INSERT INTO plan_letters (plan, place, letter, target_topic_id, why, names, warnings, refused)
-		SELECT ?, ROW_NUMBER() OVER (ORDER BY queue, line, place, number) - 1, id, '', '', ?, '', '' FROM letters WHERE `+where,
-		append([]any{plan, []byte{}}, args...)...)
+	result, err := tx.ExecContext(ctx, `INSERT INTO plan_order (plan, place, letter)
+		SELECT ?, ROW_NUMBER() OVER (ORDER BY queue, line, place, number) - 1, number FROM letters WHERE `+where, append([]any{plan}, args...)...)
 	if err != nil {
 		return 0, err
 	}
@@ -92,13 +91,13 @@ func restOf(ctx context.Context, tx *sql.Tx, what review.Selection) (string, []a
 	if err := tx.QueryRowContext(ctx, `SELECT id FROM plans WHERE id = ? AND finished`, what.Of).Scan(&id); err != nil {
 		return "", nil, noRows(err, "plan", what.Of)
 	}
-	where, args := `id IN (SELECT letter FROM plan_letters WHERE plan = ?`, []any{what.Of}
+	where, args := `id IN (SELECT p.letter FROM plan_letters p WHERE p.plan = ?`, []any{what.Of}
 	switch what.Without {
 	case "":
 	case review.LeaveRefused:
-		where += ` AND refused = ''`
+		where += ` AND p.refused = ''`
 	default:
-		where += ` AND ' ' || warnings || ' ' NOT LIKE ?`
+		where += ` AND ' ' || p.warnings || ' ' NOT LIKE ?`
 		args = append(args, "% "+strings.NewReplacer("%", "", " ", "").Replace(what.Without)+" %")
 	}
 	return where + `)`, args, nil
@@ -152,9 +151,7 @@ func (s *Store) Decide(ctx context.Context, plan string, from int, letters []rev
 	}
 	err := s.in(ctx, func(tx *sql.Tx) error {
 		_, err := insertRows(ctx, tx, `INSERT INTO plan_letters (plan, place, letter, target_queue, target_partition, target_topic_id, why, names, warnings, refused, because)`,
-			columns, values, `ON CONFLICT (plan, place) DO UPDATE SET target_queue = excluded.target_queue, target_partition = excluded.target_partition,
-			target_topic_id = excluded.target_topic_id, why = excluded.why, names = excluded.names, warnings = excluded.warnings,
-			refused = excluded.refused, because = excluded.because`)
+			columns, values, "")
 		return err
 	})
 	if err != nil {
