@@ -70,7 +70,7 @@ func (r *run) rest() (int, error) {
 	for _, l := range all {
 		ids = append(ids, l.ID)
 	}
-	if _, err := r.post(r.ctx, "/api/v1/redrives", map[string]any{"ids": ids}, nil); err != nil {
+	if _, err := r.post(r.ctx, "/api/v1/redrives", map[string]any{"ids": ids, "confirm": confirmed}, nil); err != nil {
 		return 0, err
 	}
 	return len(ids), r.settled(3 * time.Minute)

@@ -44,6 +44,7 @@ type kafka struct {
 	brokers string // as the program is told
 	client  *kgo.Client
 	admin   *kadm.Client
+	filled  int // letters so far
 }
 
 const (
@@ -100,7 +101,8 @@ func (k *kafka) fill(ctx context.Context, rnd *rand.Rand, n int) ([]*letter, err
 	all := make([]*letter, n)
 	records := make([]*kgo.Record, n)
 	for i := range all {
-		l := kafkaLetter(rnd, k.name, i)
+		l := kafkaLetter(rnd, k.name, k.filled)
+		k.filled++
 		r := &kgo.Record{Topic: k.queue(), Partition: rnd.Int32N(deadPartitions), Key: l.key, Value: l.body, Timestamp: l.at}
 		for _, h := range l.headers {
 			r.Headers = append(r.Headers, kgo.RecordHeader{Key: h.name, Value: h.value})

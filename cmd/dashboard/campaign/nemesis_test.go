@@ -208,7 +208,7 @@ func localStack(t testing.TB) string { return sourcetest.SharedLocalStack(t).End
 
 func nemeses() []nemesis {
 	return []nemesis{
-		killedBroker, hungBroker, lostAcks, tooLarge, full, deletedTarget(false), deletedTarget(true),
+		killedBroker, hungBroker, lostAcks, tooLarge, full, deletedTarget(false), deletedTarget(true), twoTabs, laterArrivals,
 		lossy("own endpoint: requests and answers lost", ownEndpoint, false),
 		lossy("own endpoint FIFO: requests and answers lost", ownEndpoint, true),
 		lossy("LocalStack: requests and answers lost", localStack, false),
@@ -228,7 +228,7 @@ func deletedTarget(again bool) nemesis {
 }
 
 func loseTarget(r *run, k *kafka, again bool) error {
-	body := map[string]any{"ids": idsOf(r.letters), "rate_per_second": len(r.letters) / 4}
+	body := map[string]any{"ids": idsOf(r.letters), "confirm": confirmed, "rate_per_second": len(r.letters) / 4}
 	if _, err := r.post(r.ctx, "/api/v1/redrives", body, nil); err != nil {
 		return err
 	}
@@ -319,3 +319,78 @@ func judgeRemade(r *run, k *kafka) error {
 	}
 	return err
 }
+
+func onSharedKafka(t testing.TB, seed uint64) (broker, func(context.Context) error, func(context.Context) error) {
+	server := sourcetest.SharedKafka(t)
+	return kafkaOn(t, server, server.Address, seed), nil, nil
+}
+
+// twoTabs are people who all start the same letters at the same time, by plans
+// and by ids that overlap. Each letter may be started once.
+var twoTabs = nemesis{name: "Kafka: many tabs on the same letters", world: onSharedKafka, play: func(r *run) error {
+	for len(r.open) > 0 {
+		some := r.choose()
+		ids := idsOf(some)
+		var plan struct{ Plan string }
+		if _, err := r.post(r.ctx, "/api/v1/redrives", map[string]any{"ids": ids, "dry_run": true}, &plan); err != nil {
+			return err
+		}
+		bodies := []map[string]any{{"plan": plan.Plan}, {"ids": ids}, {"plan": plan.Plan}, {"ids": ids[:1+len(ids)/2]}, {"ids": ids[len(ids)/2:]}, {"ids": ids}}
+		errs := make(chan error, len(bodies))
+		for _, body := range bodies {
+			go func() {
+				_, err := r.post(r.ctx, "/api/v1/redrives", body, nil)
+				errs <- r.notNow(err)
+			}()
+		}
+		for range bodies {
+			if err := <-errs; err != nil {
+				return err
+			}
+		}
+		if _, err := r.learn(r.ctx); err != nil {
+			return err
+		}
+	}
+	return r.finish()
+}}
+
+// laterArrivals are letters that are dead-lettered after a plan was made by a
+// filter: they stay.
+var laterArrivals = nemesis{name: "Kafka: letters that arrive after the plan", world: onSharedKafka, play: func(r *run) error {
+	var plan struct {
+		Plan  string
+		Total int
+	}
+	planned := len(r.letters)
+	if _, err := r.post(r.ctx, "/api/v1/redrives", map[string]any{"filter": map[string]any{"queue": r.queue()}, "dry_run": true}, &plan); err != nil {
+		return err
+	}
+	later, err := r.fill(r.ctx, r.rnd, planned/4)
+	if err != nil {
+		return err
+	}
+	r.letters = append(r.letters, later...)
+	if err := errors.Join(r.list(len(r.letters)), r.plan()); err != nil {
+		return err
+	}
+	if _, err := r.post(r.ctx, "/api/v1/redrives", map[string]any{"plan": plan.Plan}, nil); err != nil {
+		return err
+	}
+	if err := r.settled(time.Minute); err != nil {
+		return err
+	}
+	there, err := r.there(r.ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(there); n != planned || plan.Total != planned {
+		r.violate("%d letters were planned and %d arrived", planned, n)
+	}
+	for _, l := range later {
+		if there[l.id] > 0 {
+			r.violate("letter %s arrived after the plan was made, and was sent with it", l.id)
+		}
+	}
+	return r.finish()
+}}
