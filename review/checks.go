@@ -28,6 +28,7 @@ type candidate struct {
 	letter    Letter
 	sent      sources.DeadLetter // as it would be sent: edited, with the headers that it goes with
 	editErr   error              // why it cannot be edited so
+	misfit    string             // why its edited value does not fit its schema; "" when it does
 	way       Way
 	aimed     error // what the source said when it was asked where the letter would go
 	rules     Rules
@@ -66,7 +67,7 @@ type check struct {
 // checks are all that a plan looks at: refusals, the plainest before those that
 // follow from it, then what is to be confirmed, then what is only told. The
 // codes are those of the API.
-var checks = slices.Concat(refusals, confirmations, remarks)
+var checks = slices.Concat(refusals, confirmations, schemaChecks, remarks)
 
 var refusals = []check{
 	{

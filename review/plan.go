@@ -29,6 +29,7 @@ type Outlet struct {
 	Destinations Destinations
 	OtherReaders OtherReaders
 	Past         Past
+	Schemas      SchemaChecker
 	Rules        Rules
 }
 
@@ -84,6 +85,7 @@ func (p *planner) decide(ctx context.Context, l Letter) (Planned, *candidate, []
 	c.done, c.newer = p.seen.done[l.ID], p.seen.newer[l.ID]
 	var h HeaderPlan
 	c.sent, h, c.editErr = Outgoing(l.DeadLetter, p.Edit, out.Rules.DropHeaders)
+	p.checkSchema(ctx, out, c)
 	c.way = p.wayOf(l, out)
 	c.others = p.otherReaders(ctx, out, queueName{l.Source, l.Queue})
 	d := Planned{LetterID: l.ID, Why: c.way.Why, Kept: h.Kept, Dropped: h.Dropped, Added: h.Added}

@@ -13,6 +13,10 @@ var (
 	ErrNotAuthorised = errors.New("not authorised")
 	// ErrNoSuchQueue is a queue or topic that is not there.
 	ErrNoSuchQueue = errors.New("no such queue")
+	// ErrSchemaMismatch is a value that does not fit the schema that it names.
+	ErrSchemaMismatch = errors.New("does not fit its schema")
+	// ErrNoSchema is a value that names a schema that there is not.
+	ErrNoSchema = errors.New("no such schema")
 	// ErrTooLarge is a letter that its target does not take because of its size.
 	ErrTooLarge = errors.New("too large for its target")
 )
