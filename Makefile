@@ -1,4 +1,4 @@
-.PHONY: test lint bench generate dashboard
+.PHONY: test lint bench campaign-redrive campaign-mutations generate dashboard
 
 # Everything, on real servers and in a real browser where they can be had.
 test:
@@ -12,6 +12,15 @@ bench:
 	go test -run '^$$' -bench 'TakeLetters' -benchtime 3x ./store
 	go test -run '^$$' -bench 'Lag' -benchtime 50x ./sources/kafka
 	go test -run '^$$' -bench 'ReviewPage' -benchtime 300x ./cmd/dashboard
+
+# Kills redrives and their brokers for half an hour and more, and writes what
+# became of each letter to docs/campaign-redrive.md. See cmd/dashboard/campaign.
+campaign-redrive:
+	go test -tags campaign -run '^TestCampaign$$' -timeout 3h -v ./cmd/dashboard/campaign
+
+# Breaks guard rails on purpose; the campaign must notice each.
+campaign-mutations:
+	go test -tags campaign -run '^TestMutations$$' -timeout 2h -v ./cmd/dashboard/campaign
 
 generate:
 	go tool templ generate
