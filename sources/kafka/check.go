@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/unwedge/unwedge/sources"
@@ -193,7 +194,11 @@ func (s *Source) allowed(ctx context.Context, topics map[string][]permission) (m
 	for _, t := range resp.Topics {
 		if t.Topic != nil {
 			told := t.AuthorizedOperations != math.MinInt32 && t.AuthorizedOperations != 0
-			out[*t.Topic] = allowance{t.AuthorizedOperations, told, code(t.ErrorCode)}
+			err := code(t.ErrorCode)
+			if t.ErrorCode == kerr.UnknownTopicOrPartition.Code {
+				err = fmt.Errorf("topic %s: %w", *t.Topic, sources.ErrNoSuchQueue)
+			}
+			out[*t.Topic] = allowance{t.AuthorizedOperations, told, err}
 		}
 	}
 	return out, nil

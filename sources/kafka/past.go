@@ -94,7 +94,7 @@ func (w *walk) fail(err error) {
 
 // walk fetches until all was seen, or a bound is reached.
 func (w *walk) walk(ctx context.Context, topic string) {
-	for turn := 1; w.done.Records < w.most.Records && w.done.Bytes < w.most.Bytes; turn++ {
+	for turn := 1; !w.full(); turn++ {
 		places := w.waiting(topic)
 		if len(places) == 0 || ctx.Err() != nil {
 			return
@@ -112,6 +112,8 @@ func (w *walk) walk(ctx context.Context, topic string) {
 		}
 	}
 }
+
+func (w *walk) full() bool { return w.done.Records >= w.most.Records || w.done.Bytes >= w.most.Bytes }
 
 // waiting are the partitions that have something left, those first that had
 // nothing for longest: a broker hands out one batch beyond its limits, and only of
@@ -145,6 +147,10 @@ func (w *walk) take(ctx context.Context, place at, g got) bool {
 	for _, r := range g.records {
 		if r.Offset >= w.end[p] {
 			break
+		}
+		if w.full() {
+			w.next[p] = r.Offset
+			return true
 		}
 		w.see(recordOf(r))
 		w.done.Records++
