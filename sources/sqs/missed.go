@@ -1,7 +1,6 @@
 package sqs
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -48,9 +47,6 @@ func (m miss) proven() bool {
 	return m.quiet >= quietReadings && m.last.Sub(m.quietSince) >= quietFor
 }
 
-// ErrHidden is a letter that may be there and cannot be received just now.
-var ErrHidden = errors.New("hidden by somebody else, or by a run of ours that was killed")
-
 // notFound says which of the letters that a take did not find are gone, and
 // what the others wait for. That a letter is not there proves nothing while others
 // hold messages: it may be among them for up to twelve hours, and comes back then.
@@ -86,8 +82,8 @@ func (l *line) notFound(w *sweep, wanted map[string]entry) (gone map[string]erro
 	}
 	if hidden > 0 {
 		others := max(0, w.counts.inFlight-l.alive(now))
-		later = fmt.Errorf("%d of the letters of %s are %w: %d messages are, of about %d; looked for since %s UTC",
-			hidden, l.name, ErrHidden, others, w.counts.all(), since.UTC().Format(time.TimeOnly))
+		later = fmt.Errorf("%d letters were not found in %s since %s UTC: somebody else, or a run of ours that was killed, holds %d messages of about %d",
+			hidden, l.name, since.UTC().Format(time.TimeOnly), others, w.counts.all())
 	}
 	return gone, later
 }

@@ -64,16 +64,14 @@ func (e entry) size() int {
 type packing struct {
 	shipments []sources.Shipment
 	refused   map[string]error // by item
-	later     []error          // what those wait for that are in neither
 }
 
 func (p *packing) add(shipments []sources.Shipment) { p.shipments = append(p.shipments, shipments...) }
 
 // Pack takes hold of letters, and packs those that it got into batches, by
 // count and by bytes. A letter that cannot be found is left for a later time, in
-// neither answer: others may hold it, and so may a run of ours that was killed.
-// When there is no other letter either, the error is ErrHidden and says what they
-// wait for. A letter is sources.ErrGone once the queue shows that nobody holds any.
+// neither answer: others may hold it, and so may a run of ours that was killed. It
+// is sources.ErrGone once the queue shows that nobody holds any.
 //
 // Letters of a FIFO group stand in a shipment in their order in the queue. Of
 // stored copies nothing is held: they go in the order that they are given in.
@@ -91,9 +89,6 @@ func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.
 	errs := []error{s.packStored(ctx, stored, into)}
 	for queue, list := range byQueue {
 		errs = append(errs, s.packQueue(ctx, queue, list, into))
-	}
-	if len(into.shipments) == 0 && len(into.refused) == 0 {
-		errs = append(errs, into.later...)
 	}
 	return into.shipments, into.refused, errors.Join(errs...)
 }
@@ -157,9 +152,6 @@ func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.
 	got, err := l.take(ctx, wanted)
 	for id, why := range got.gone {
 		into.refused[wanted[id].Item] = why
-	}
-	if got.later != nil {
-		into.later = append(into.later, got.later)
 	}
 	s.keepHolding()
 	s.forgetBroken(to.name)
