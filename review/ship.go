@@ -231,24 +231,19 @@ func accepted(receipts []sources.Receipt) []sources.Receipt {
 func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []Dispatch) error {
 	call, stop := outlive(ctx)
 	defer stop()
-	var results []Result
-	var errs []error
+	var got outcomes
+	var all errgroup.Group
+	all.SetLimit(lanes)
 	for _, d := range out {
-		if d.State != Sent || d.Stays || len(d.Receipts) == 0 {
-			continue
+		if d.State == Sent && len(d.Receipts) > 0 {
+			all.Go(func() error {
+				got.settleOne(call, sender, d)
+				return nil
+			})
 		}
-		settled, err := sender.Settle(call, d.Shipment, d.Receipts)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("take letters that were sent to %s off their queue: %w", d.Target.Queue, err))
-			continue
-		}
-		for _, r := range settled {
-			if r.Err != nil && !errors.Is(r.Err, sources.ErrGone) {
-				errs = append(errs, fmt.Errorf("a letter was sent to %s and is still in its queue: %w", d.Target.Queue, r.Err))
-			}
-		}
-		results = append(results, Result{d.Number, settled})
 	}
+	_ = all.Wait() // errors are among the outcomes
+	results, errs := got.results, got.errs
 	failpoint.Hit("redrive-taken-off")
 	if len(results) > 0 {
 		if err := w.Journal.RecordSettled(context.WithoutCancel(ctx), id, results); err != nil {
@@ -257,4 +252,19 @@ func (w *Worker) settleAll(ctx context.Context, id string, sender Sender, out []
 	}
 	failpoint.Hit("redrive-confirmed")
 	return errors.Join(errs...)
+}
+
+// settleOne takes what was sent of a shipment off its queue.
+func (o *outcomes) settleOne(ctx context.Context, sender Sender, d Dispatch) {
+	settled, err := sender.Settle(ctx, d.Shipment, d.Receipts)
+	if err != nil {
+		o.add(d.Number, nil, fmt.Errorf("take letters that were sent to %s off their queue: %w", d.Target.Queue, err))
+		return
+	}
+	o.add(d.Number, settled, nil)
+	for _, r := range settled {
+		if r.Err != nil && !errors.Is(r.Err, sources.ErrGone) {
+			o.add(d.Number, nil, fmt.Errorf("a letter was sent to %s and is still in its queue: %w", d.Target.Queue, r.Err))
+		}
+	}
 }
