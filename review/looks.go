@@ -80,10 +80,17 @@ func (n *notKnown) tell(s *search, got sources.Looked) {
 	case got.Err != nil:
 		n.add("%s could not be looked through %s (%s of it were): %v", s.queue, s.purpose(), count(int(got.Records), "record", "records"), got.Err)
 	case got.Left > 0:
-		n.add("looked at %s of about %s of %s%s %s, up to %s: the rest was not looked at", payload.Count(got.Records),
-			count(int(got.Records+got.Left), "record", "records"), s.queue, since, s.purpose(), moment(got.Until))
+		n.add("looked at %s of about %s of %s%s %s%s: the rest was not looked at", payload.Count(got.Records),
+			count(int(got.Records+got.Left), "record", "records"), s.queue, since, s.purpose(), upTo(got.Until))
 	case s.done:
 		n.add("looked through %s of %s%s up to %s for finished work: what was done earlier or later is not known",
 			count(int(got.Records), "record", "records"), s.queue, since, moment(got.Until))
 	}
+}
+
+func upTo(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", up to " + moment(t)
 }

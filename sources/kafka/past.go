@@ -44,7 +44,7 @@ type walk struct {
 	next  map[int32]int64
 	end   map[int32]int64
 	last  map[int32]int       // the fetch that last brought something, so that all get their turn
-	until map[int32]time.Time // of the last record that was seen
+	until map[int32]time.Time // of the last record that was seen, before it when the look begins
 	done  sources.Looked
 }
 
@@ -77,7 +77,7 @@ func (w *walk) begin(ctx context.Context, t *topic, what sources.Stretch) error 
 			continue
 		}
 		if asked {
-			w.next[p.number], w.end[p.number] = max(first, start), end
+			w.next[p.number], w.end[p.number], w.until[p.number] = max(first, start), end, what.Since
 		}
 	}
 	if len(w.end) == 0 && w.done.Err != nil {
