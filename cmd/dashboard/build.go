@@ -16,6 +16,7 @@ import (
 	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/sources/convention"
 	"github.com/unwedge/unwedge/sources/kafka"
+	"github.com/unwedge/unwedge/sources/registry"
 	"github.com/unwedge/unwedge/sources/sqs"
 	"github.com/unwedge/unwedge/web"
 )
@@ -42,6 +43,8 @@ type source struct {
 	every time.Duration // between two looks at its dead-letter queues
 	kind  string
 	rules review.Rules
+	// schemas has those of its values; nil: nobody said where they are.
+	schemas review.SchemaChecker
 }
 
 // buildSources makes the adapters. None connects: what is wrong with a source
@@ -74,10 +77,22 @@ func (s sourceConfig) build() (source, error) {
 func (k *kafkaConfig) build(name string) (source, error) {
 	c := k.source(name)
 	built, err := kafka.New(c)
+	if err != nil {
+		return source{}, err
+	}
+	schemas, err := k.schemas()
 	return source{
-		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"),
+		adapter: built, kafka: built, every: collectKafkaEvery, kind: counted("Kafka", len(c.Brokers), "broker"), schemas: schemas,
 		rules: review.Rules{Routes: c.Routes, To: k.RedriveTo.or([]string{"*"}), DropHeaders: k.DropHeaders, Done: c.Done, Names: convention.Parents},
 	}, err
+}
+
+// schemas is the schema registry of a source; nil when none is configured.
+func (k *kafkaConfig) schemas() (review.SchemaChecker, error) {
+	if k.SchemaRegistry == nil {
+		return nil, nil //nolint:nilnil // there is none, and that is no mistake
+	}
+	return registry.New(k.SchemaRegistry.config())
 }
 
 func (q *sqsConfig) build(name string) (source, error) {
@@ -208,11 +223,23 @@ func senders(list []source) map[string]review.Sender {
 func outlets(list []source) map[string]review.Outlet {
 	out := map[string]review.Outlet{}
 	for _, s := range list {
-		outlet := review.Outlet{Sender: s.adapter, Destinations: s.adapter, OtherReaders: s.adapter, Rules: s.rules}
+		outlet := review.Outlet{Sender: s.adapter, Destinations: s.adapter, OtherReaders: s.adapter, Schemas: s.schemas, Rules: s.rules}
 		if s.kafka != nil { // nobody can tell who reads an SQS queue, and none can be looked through
 			outlet.Receivers, outlet.Past = s.adapter, s.kafka
 		}
 		out[s.Name()] = outlet
+	}
+	return out
+}
+
+// readers are the sources that know who reads their queues: nobody can tell who
+// reads an SQS queue.
+func readers(list []source) map[string]review.Receivers {
+	out := map[string]review.Receivers{}
+	for _, s := range list {
+		if s.kafka != nil {
+			out[s.Name()] = s.adapter
+		}
 	}
 	return out
 }

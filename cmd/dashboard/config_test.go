@@ -108,10 +108,27 @@ func TestLaterKeysAreRefusedByName(t *testing.T) {
 			t.Errorf("%s: %s", key, text)
 		}
 	}
-	for _, key := range []string{"schema_registry: {url: \"http://a\"}", "park: []", "done: []", "consumers: []", "links: []"} {
+	for _, key := range []string{"park: []", "consumers: []", "links: []"} {
 		text := "sources: [{name: x, kafka: {brokers: [\"a:1\"], " + key + "}}]\n"
 		if _, wrong := loadConfig(write(t, "c.yaml", text), env(nil)); !strings.Contains(fmt.Sprint(wrong), "not yet") {
 			t.Errorf("%s: %v", key, wrong)
+		}
+	}
+}
+
+// TestASchemaRegistryIsAnAddressAndASecret that can be in a file.
+func TestASchemaRegistryIsAnAddressAndASecret(t *testing.T) {
+	for text, says := range map[string]string{
+		`{url: "http://a/apis/ccompat/v7"}`:                       "",
+		`{url: "http://a", user: u, password: p}`:                 "",
+		`{url: "http://a", user: u, password_file: "/etc/hosts"}`: "",
+		`{url: "a:8081"}`:                "schema_registry.url",
+		`{url: "http://a", password: p}`: "schema_registry.user",
+		`{address: "http://a"}`:          "address",
+	} {
+		_, wrong := loadConfig(write(t, "c.yaml", "sources: [{name: x, kafka: {brokers: [\"a:1\"], schema_registry: "+text+"}}]\n"), env(nil))
+		if got := fmt.Sprint(wrong); (len(wrong) == 0) != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("%s: %v", text, wrong)
 		}
 	}
 }

@@ -16,6 +16,7 @@ var mayImport = map[string][]string{
 	"sources/convention":     {"sources", "payload"},
 	"sources/kafka":          {"sources", "sources/convention"},
 	"sources/sqs":            {"sources", "sources/convention"},
+	"sources/registry":       {"sources", "payload"},
 	"sources/sqs/sqstest":    {},
 	"views/viewstest":        {"sources/sourcetest"},
 	"sources/sourcetest":     {"sources", "sources/kafka", "sources/sqs", "sources/sqs/sqstest", "sources/convention"},

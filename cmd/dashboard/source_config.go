@@ -8,6 +8,7 @@ import (
 	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/sources/convention"
 	"github.com/unwedge/unwedge/sources/kafka"
+	"github.com/unwedge/unwedge/sources/registry"
 	"github.com/unwedge/unwedge/sources/sqs"
 )
 
@@ -21,11 +22,18 @@ type kafkaConfig struct {
 	Redrive        []routeConfig      `yaml:"redrive"`
 	RedriveTo      *patternsConfig    `yaml:"redrive_to"`
 	DropHeaders    []string           `yaml:"drop_headers"`
-	SchemaRegistry laterKey           `yaml:"schema_registry"`
+	SchemaRegistry *registryConfig    `yaml:"schema_registry"`
 	Park           laterKey           `yaml:"park"`
 	Done           []doneConfig       `yaml:"done"`
 	Consumers      laterKey           `yaml:"consumers"`
 	Links          laterKey           `yaml:"links"`
+}
+
+// registryConfig says where the schemas of values are.
+type registryConfig struct {
+	URL      string `yaml:"url"`
+	User     string `yaml:"user"`
+	Password secret `yaml:"password"`
 }
 
 // doneConfig says where finished work is written down.
@@ -102,6 +110,11 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 			wrong.add(fmt.Sprintf("%s.done[%d].by", path, i), 0, "%w", err)
 		}
 	}
+	if k.SchemaRegistry != nil {
+		if err := k.SchemaRegistry.config().Validate(); err != nil {
+			*wrong = append(*wrong, fmt.Errorf("%s.schema_registry.%w", path, err))
+		}
+	}
 	if k.TLS != nil {
 		for key, file := range map[string]string{"ca_file": k.TLS.CAFile, "cert_file": k.TLS.CertFile, "key_file": k.TLS.KeyFile} {
 			if _, err := os.ReadFile(file); file != "" && err != nil {
@@ -129,6 +142,14 @@ func (k *kafkaConfig) source(name string) kafka.Config {
 		if k.SASL.Password.set {
 			c.SASL.Password = k.SASL.Password.read
 		}
+	}
+	return c
+}
+
+func (r *registryConfig) config() registry.Config {
+	c := registry.Config{URL: r.URL, User: r.User}
+	if r.Password.set {
+		c.Password = r.Password.read
 	}
 	return c
 }
