@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,10 @@ func number(name string, otherwise int) int {
 	}
 	return otherwise
 }
+
+// wanted tells whether a part of the campaign is to run: CAMPAIGN_ONLY is a
+// part of its name.
+func wanted(name string) bool { return strings.Contains(name, os.Getenv("CAMPAIGN_ONLY")) }
 
 // campaign is the whole of it.
 type campaign struct {
@@ -61,6 +66,9 @@ func TestCampaign(t *testing.T) {
 	want, random := number("CAMPAIGN_KILLS", 100), number("CAMPAIGN_RANDOM", 300)
 	var lanes sync.WaitGroup
 	lane := func(kind string, tally *tally, world func(testing.TB, uint64) broker) {
+		if !wanted(kind) {
+			return
+		}
 		c.kinds[kind] = tally
 		lanes.Go(func() { c.lane(kind, tally, world) })
 	}
@@ -107,6 +115,9 @@ func (c *campaign) full(t *tally) bool {
 
 func (c *campaign) nemeses() {
 	for _, n := range nemeses() {
+		if !wanted(n.name) {
+			continue
+		}
 		seed := c.fresh()
 		c.t.Run(fmt.Sprintf("%s %d", n.name, seed), func(t *testing.T) {
 			r, err := n.suffer(t, c.program, c.points, seed, c.letters, c.kills/2)

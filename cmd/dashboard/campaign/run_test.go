@@ -197,7 +197,7 @@ const (
 	patience = 4 * time.Second
 	// mostStarts is how many redrives one life starts, so that letters are left
 	// for the others.
-	mostStarts = 5
+	mostStarts = 3
 )
 
 // life is one life of the program: it ends at a point, or at a random time. It
