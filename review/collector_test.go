@@ -289,38 +289,3 @@ type notScanned struct{ *topics }
 func (notScanned) DeadLetters(context.Context, string, []byte, int) (sources.Batch, error) {
 	return sources.Batch{Note: "not scanned: it has a redrive policy of its own"}, nil
 }
-
-func TestPaceIsKept(t *testing.T) {
-	for _, rate := range []float64{0.5, 3, 10, 200, 5000} {
-		synctest.Test(t, func(t *testing.T) {
-			p := pacer{perSecond: rate, next: time.Now()}
-			begin, sent := time.Now(), 0
-			for sent < int(rate*20) {
-				if p.ready(t.Context()) {
-					sent += p.most()
-					p.sent(p.most())
-				}
-			}
-			if took := time.Since(begin).Seconds(); took < 18 || took > 22 {
-				t.Errorf("%g a second: %d letters took %.1f s", rate, sent, took)
-			}
-		})
-	}
-}
-
-func TestWhatWasNotSentInTimeIsNotMadeUpFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := pacer{perSecond: 10, next: time.Now()}
-		time.Sleep(time.Hour)
-		begin, sent := time.Now(), 0
-		for sent < 20 {
-			if p.ready(t.Context()) {
-				sent += p.most()
-				p.sent(p.most())
-			}
-		}
-		if took := time.Since(begin); took < 1500*time.Millisecond {
-			t.Errorf("20 letters at 10 a second took %s after a pause", took)
-		}
-	})
-}

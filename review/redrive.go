@@ -149,6 +149,11 @@ type Redrive struct {
 	Trouble    string // why it does not get on just now; "" when it does
 	Cancelling bool   // nothing more is sent; it ends when what is out is settled
 	Incident   string // id of the incident at a record that it sent; "" when there is none
+
+	ReturnsIn   time.Duration // how long its letters take to come back, if they do
+	ReturnsWhy  string        // how that was found, in words
+	FollowUntil time.Time     // until when letters that came back are waited for; zero: not known yet
+	Followed    bool          // that time is over: the verdict is final
 }
 
 // Item is one letter of a redrive: a row of the ledger.

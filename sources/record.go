@@ -27,3 +27,12 @@ type Receiver struct {
 	State string
 	Lag   int64 // NotKnown when not known
 }
+
+// Passed is how far the groups that read a queue have read it.
+type Passed struct {
+	TopicID string
+	Groups  []string // those that read it; none: nobody is known to
+	// Below has for each partition the offset below which every one of them has
+	// passed all records. A partition that one of them has not begun is not in it.
+	Below map[int32]int64
+}

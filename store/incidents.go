@@ -53,8 +53,10 @@ func saveEvidence(ctx context.Context, tx *sql.Tx, number int64, e alerts.Eviden
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE incidents SET evidence = ? WHERE number = ?`, string(text), number)
-	return err
+	if _, err = tx.ExecContext(ctx, `UPDATE incidents SET evidence = ? WHERE number = ?`, string(text), number); err != nil {
+		return err
+	}
+	return saveHead(ctx, tx, number, e)
 }
 
 func insertIncident(ctx context.Context, tx *sql.Tx, in alerts.Incident) error {
@@ -72,7 +74,10 @@ func insertIncident(ctx context.Context, tx *sql.Tx, in alerts.Incident) error {
 		number, in.ID, in.Source, in.Group, in.Queue, in.Verdict, in.Scope, in.Severity, in.Owner, in.Runbook, in.Pages, in.AlreadySo,
 		in.Title, in.Reason, string(lines), string(notify), string(evidence), micros(in.OpenedAt), micros(in.UpdatedAt),
 		micros(in.ResolvedAt), in.Resolution, micros(in.AcknowledgedAt), in.AcknowledgedBy)
-	return err
+	if err != nil {
+		return err
+	}
+	return saveHead(ctx, tx, number, in.Evidence)
 }
 
 // Incidents lists incidents, newest first, from a cursor on ("" is the newest),

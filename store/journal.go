@@ -77,6 +77,9 @@ func (b *booking) of(numbers []int64) string {
 func (s *Store) BeginShipments(ctx context.Context, redrive, source string, shipments []sources.Shipment, refused map[string]error) ([]int64, error) {
 	var first int64
 	err := s.book(ctx, redrive, func(b *booking) error {
+		if err := b.mayBegin(ctx); err != nil {
+			return err
+		}
 		if err := b.refuse(ctx, refused, review.Planning); err != nil {
 			return err
 		}
@@ -211,39 +214,27 @@ func (b *booking) auditItems(ctx context.Context, list []int64, outcome string, 
 	return nil
 }
 
-// SetTrouble writes why a redrive does not get on.
-func (s *Store) SetTrouble(ctx context.Context, redrive, text string) error {
-	return s.in(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE redrives SET trouble = ? WHERE id = ?`, text, redrive)
-		return err
-	})
-}
-
-// FinishRedrive ends a redrive of which nothing is planned or out any more. It
-// has failed when not one of its letters could be sent.
+// FinishRedrive ends a redrive of which nothing is planned or out any more, and
+// tells whether it is over.
 func (s *Store) FinishRedrive(ctx context.Context, redrive string) (bool, error) {
 	ended := false
 	err := s.book(ctx, redrive, func(b *booking) error {
-		counts, err := judgeRedrive(ctx, b.tx, b.number)
+		came, err := judgeRedrive(ctx, b.tx, b.number)
+		counts := came.counts
 		if err != nil || counts[review.Planning]+counts[review.Sending]+counts[review.Sent] > 0 {
 			return err
 		}
-		state, total := review.JobDone, 0
-		for _, n := range counts {
-			total += n
-		}
-		if counts[review.ItemFailed] == total {
-			state = review.JobFailed
-		}
-		result, err := b.tx.ExecContext(ctx, `UPDATE redrives SET state = ?, ended_at = ? WHERE number = ? AND ended_at = 0`, string(state), micros(b.now), b.number)
-		if err != nil {
+		ended = true
+		now, err := standing(ctx, b.tx, redrive)
+		if err != nil || over(now.State) {
 			return err
 		}
-		n, err := result.RowsAffected()
-		if ended = true; n > 0 {
-			b.audit = append(b.audit, auditEntry{b.by, "redrive", b.id, string(state) + ": " + verdict(counts, "")})
+		state, why := endState(now, came)
+		if err := b.end(ctx, state, why); err != nil {
+			return err
 		}
-		return err
+		b.audit = append(b.audit, auditEntry{b.by, "redrive", b.id, string(state) + ": " + came.verdict()})
+		return nil
 	})
 	if err != nil {
 		return false, fmt.Errorf("end redrive %s: %w", redrive, err)

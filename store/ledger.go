@@ -10,24 +10,28 @@ import (
 	"github.com/unwedge/unwedge/sources"
 )
 
-// Working lists the redrives that are to be worked on.
-func (s *Store) Working(ctx context.Context) ([]review.Redrive, error) {
-	list, _, err := readRedrives(ctx, s.read, `WHERE ended_at = 0 AND state = 'running' ORDER BY number`)
+// Working lists the redrives that are to be worked on: those that may send, and
+// those of which something is out although they are paused.
+func (s *Store) Working(ctx context.Context) ([]string, error) {
+	list, err := column[string](ctx, s.read, `SELECT id FROM redrives r WHERE ended_at = 0 AND (state IN ('running', 'waiting')
+		OR EXISTS (SELECT 1 FROM shipments s WHERE s.redrive = r.number AND s.state <> 'settled')) ORDER BY number`)
 	if err != nil {
 		return nil, fmt.Errorf("list the redrives at work: %w", err)
 	}
 	return list, nil
 }
 
-// InFlight gives the shipments of a redrive that are not settled, oldest first.
-func (s *Store) InFlight(ctx context.Context, redrive string) ([]review.Dispatch, error) {
+// InFlight gives at most so many shipments of a redrive that are not settled:
+// those that may be out before those that are to be settled, oldest first.
+func (s *Store) InFlight(ctx context.Context, redrive string, most int) ([]review.Dispatch, error) {
 	out := []review.Dispatch{}
 	err := each(ctx, s.read, func(r *sql.Rows) error {
 		d, err := scanDispatch(r)
 		out = append(out, d)
 		return err
 	}, `SELECT s.number, s.source, s.state, s.target_queue, s.target_partition, s.target_topic_id, s.items, s.data, s.repeat_until, s.stays
-		FROM shipments s JOIN redrives r ON r.number = s.redrive WHERE r.id = ? AND s.state <> 'settled' ORDER BY s.number`, redrive)
+		FROM shipments s JOIN redrives r ON r.number = s.redrive WHERE r.id = ? AND s.state <> 'settled'
+		ORDER BY CASE s.state WHEN 'sending' THEN 0 ELSE 1 END, s.number LIMIT ?`, redrive, most)
 	if err != nil {
 		return nil, fmt.Errorf("read what redrive %s has sent: %w", redrive, err)
 	}

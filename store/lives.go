@@ -19,7 +19,8 @@ type life struct {
 
 // findLives finds which of the letters we have sent before: by where they came
 // from, which is where the broker put what we sent, else by the lineage that
-// they carry (facts: many publishers drop foreign headers).
+// they carry, else, because many publishers drop foreign headers, by their key
+// and body while letters of a redrive are waited for.
 func (t *taking) findLives(ctx context.Context) error {
 	t.lives = map[string]life{}
 	var sent int64
@@ -27,7 +28,7 @@ func (t *taking) findLives(ctx context.Context) error {
 	if err != nil || sent == 0 || len(t.look.Letters) == 0 {
 		return err
 	}
-	for _, find := range []func(context.Context) error{t.byLineage, t.byMessage, t.byOffset} {
+	for _, find := range []func(context.Context) error{t.byMessage, t.byOffset, t.byLineage, t.byContent} {
 		if err := find(ctx); err != nil {
 			return fmt.Errorf("find letters that came back: %w", err)
 		}
@@ -76,7 +77,8 @@ func (t *taking) came(ctx context.Context, column string, letters map[string][]s
 				t.live(id, l)
 			}
 			return nil
-		}, `SELECT i.id, l.id, l.returns + 1, `+column+` FROM items i JOIN letters l ON l.number = i.letter WHERE `+column+` <> '' AND `+in, args...)
+		}, `SELECT i.id, l.id, l.returns + 1, `+column+` FROM items i JOIN letters l ON l.number = i.letter WHERE `+column+` <> '' AND i.source = ? AND `+in,
+			append([]any{t.look.Source}, args...)...)
 		if err != nil {
 			return err
 		}
@@ -84,8 +86,9 @@ func (t *taking) came(ctx context.Context, column string, letters map[string][]s
 	return nil
 }
 
+// live notes a life before, unless a surer way has found one already.
 func (t *taking) live(id string, l life) {
-	if l.letter != id {
+	if _, known := t.lives[id]; !known && l.letter != id {
 		t.lives[id] = l
 	}
 }
@@ -95,6 +98,10 @@ type line struct {
 	queue     string
 	partition int64
 }
+
+// sameTopic holds for an item whose target topic was not deleted and made again
+// since, as far as is known: the offsets of another topic say nothing.
+const sameTopic = `NOT EXISTS (SELECT 1 FROM queues q WHERE q.source = i.source AND q.name = i.target_queue AND q.broker_id <> '' AND q.broker_id <> i.target_topic_id)`
 
 // byOffset finds Kafka letters whose origin is where we have put a letter. Most
 // partitions have no such place, or none near: they cost one look each.
@@ -118,7 +125,7 @@ func (t *taking) byOffset(ctx context.Context) error {
 			continue
 		}
 		var from life
-		err := t.tx.QueryRowContext(ctx, findItem+`i.target_queue = ? AND i.receipt_partition = ? AND i.receipt_offset = ? AND i.source = ?`,
+		err := t.tx.QueryRowContext(ctx, findItem+`i.target_queue = ? AND i.receipt_partition = ? AND i.receipt_offset = ? AND i.source = ? AND `+sameTopic,
 			at.queue, at.partition, *o.Offset, t.look.Source).Scan(&from.item, &from.letter, &from.returns)
 		if err == nil {
 			t.live(l.ID, from)
@@ -144,34 +151,59 @@ func (t *taking) span(ctx context.Context, at line) ([2]int64, error) {
 }
 
 // cameBack tells the redrives which of their letters came back. One that is not
-// settled at its source yet is settled first, and counts as back then.
+// settled at its source yet is settled first, and counts as back then. That one
+// came back of which nobody could tell is the proof that it had arrived.
 func (t *taking) cameBack(ctx context.Context, fresh []numberedLetter) error {
+	var redrives []int64
 	for _, l := range fresh {
 		from, ok := t.lives[l.ID]
 		if !ok {
 			continue
 		}
-		if _, err := t.tx.ExecContext(ctx, `UPDATE items SET came_back_as = ? WHERE id = ?`, l.ID, from.item); err != nil {
-			return err
-		}
-		if _, err := moveItems(ctx, t.tx, review.ItemReturned, `id = ? AND state IN ('confirmed', 'consumed')`, from.item); err != nil {
-			return err
-		}
-		if _, err := t.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE id = ? AND status = 'redriven'`, from.letter); err != nil {
-			return err
-		}
-		var redrive string
-		err := t.tx.QueryRowContext(ctx, `SELECT r.id FROM redrives r JOIN items i ON i.redrive = r.number WHERE i.id = ?`, from.item).Scan(&redrive)
+		redrive, err := t.returned(ctx, from, l.ID)
 		if err != nil {
 			return err
 		}
 		t.taken.Changed = append(t.taken.Changed, from.letter)
-		if !slices.Contains(t.taken.Redrives, redrive) {
-			t.taken.Redrives = append(t.taken.Redrives, redrive)
+		if !slices.Contains(redrives, redrive) {
+			redrives = append(redrives, redrive)
 		}
-		if err := reword(ctx, t.tx, redrive); err != nil {
+	}
+	for _, n := range redrives {
+		if err := reword(ctx, t.tx, n); err != nil {
 			return err
 		}
 	}
-	return nil
+	ids, err := column[string](ctx, t.tx, `SELECT id FROM redrives WHERE `+numberList("number", redrives))
+	t.taken.Redrives = append(t.taken.Redrives, ids...)
+	return err
+}
+
+// returned writes that a letter came back, and as which. It gives the number of
+// its redrive.
+func (t *taking) returned(ctx context.Context, from life, as string) (redrive int64, err error) {
+	var state review.ItemState
+	err = t.tx.QueryRowContext(ctx, `UPDATE items SET came_back_as = ? WHERE id = ? RETURNING redrive, state`, as, from.item).Scan(&redrive, &state)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := moveItems(ctx, t.tx, review.ItemReturned, `id = ? AND state IN ('confirmed', 'consumed', 'unknown')`, from.item); err != nil {
+		return 0, err
+	}
+	if state == review.ItemUnknown {
+		if err := t.arrivedAfterAll(ctx, from, as); err != nil {
+			return 0, err
+		}
+	}
+	_, err = t.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE id = ? AND status = 'redriven'`, from.letter)
+	return redrive, err
+}
+
+// arrivedAfterAll settles a letter whose copy came back although nobody could
+// tell whether it had arrived.
+func (t *taking) arrivedAfterAll(ctx context.Context, from life, as string) error {
+	if err := move(ctx, t.tx, review.Redriven, `id = ? AND status = 'unknown'`, from.letter); err != nil {
+		return err
+	}
+	return writeAudit(ctx, t.tx, t.look.At, auditEntry{"", "redrive", from.letter, "it had arrived: it came back as " + as})
 }

@@ -14,13 +14,13 @@ import (
 // letter.
 const loadBytes = 16 << 20
 
-// NextLoad gives planned letters of a redrive in their order: those of one
-// source, at most so many.
-func (s *Store) NextLoad(ctx context.Context, redrive string, most int) (review.Load, error) {
+// NextLoad gives planned letters of a redrive in their order, behind a place in
+// it: those of one source, at most so many.
+func (s *Store) NextLoad(ctx context.Context, redrive string, after int64, most int) (review.Load, error) {
 	load := review.Load{Lost: map[string]error{}}
 	options, err := s.optionsOf(ctx, redrive)
 	if err == nil {
-		err = s.load(ctx, &load, redrive, most, options)
+		err = s.load(ctx, &load, redrive, after, most, options)
 	}
 	if err != nil {
 		return load, fmt.Errorf("read what redrive %s sends next: %w", redrive, err)
@@ -28,12 +28,12 @@ func (s *Store) NextLoad(ctx context.Context, redrive string, most int) (review.
 	return load, nil
 }
 
-func (s *Store) load(ctx context.Context, load *review.Load, redrive string, most int, o review.Options) error {
-	items, err := s.plannedItems(ctx, redrive, most)
+func (s *Store) load(ctx context.Context, load *review.Load, redrive string, after int64, most int, o review.Options) error {
+	items, err := s.plannedItems(ctx, redrive, after, most)
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	load.Source = items[0].letter.Source
+	load.Source, load.Last = items[0].letter.Source, items[len(items)-1].number
 	for _, p := range items {
 		if !p.letter.BodyKept {
 			load.Lost[p.item] = fmt.Errorf("%w: the store has forgotten its body", sources.ErrGone)
@@ -60,6 +60,7 @@ func (s *Store) load(ctx context.Context, load *review.Load, redrive string, mos
 // planned is an item that is to be sent, and of its letter what goes with it or
 // tells how it goes.
 type planned struct {
+	number int64
 	item   string
 	target sources.Target
 	names  []byte
@@ -67,7 +68,7 @@ type planned struct {
 }
 
 // plannedItems are the next items of one source, as many as are not too heavy.
-func (s *Store) plannedItems(ctx context.Context, redrive string, most int) ([]planned, error) {
+func (s *Store) plannedItems(ctx context.Context, redrive string, after int64, most int) ([]planned, error) {
 	var items []planned
 	weight, full := int64(0), false
 	err := each(ctx, s.read, func(r *sql.Rows) error {
@@ -81,11 +82,11 @@ func (s *Store) plannedItems(ctx context.Context, redrive string, most int) ([]p
 		}
 		items = append(items, p)
 		return err
-	}, `SELECT i.id, i.target_queue, i.target_partition, i.target_topic_id, i.names,
+	}, `SELECT i.number, i.id, i.target_queue, i.target_partition, i.target_topic_id, i.names,
 		l.id, q.source, q.name, l.topic_id, l.line, l.place, l.message_id, l.recorded_at, l.origin_queue, l.origin_at, l.body_size,
 		p.letter, p.key, p.original_key, p.body, p.headers, p.system
 		FROM items i JOIN letters l ON l.number = i.letter JOIN queues q ON q.number = l.queue LEFT JOIN payloads p ON p.letter = l.number
-		WHERE i.redrive = (SELECT number FROM redrives WHERE id = ?) AND i.state = 'planned' ORDER BY i.number LIMIT ?`, redrive, most)
+		WHERE i.redrive = (SELECT number FROM redrives WHERE id = ?) AND i.state = 'planned' AND i.number > ? ORDER BY i.number LIMIT ?`, redrive, after, most)
 	return items, err
 }
 
@@ -95,7 +96,7 @@ func scanPlannedItem(r *sql.Rows) (planned, error) {
 	var payload *int64
 	var names, key, originalKey, body, headers, system bytesOrNull
 	l := &p.letter
-	err := r.Scan(&p.item, &p.target.Queue, &p.target.Partition, &p.target.TopicID, &names,
+	err := r.Scan(&p.number, &p.item, &p.target.Queue, &p.target.Partition, &p.target.TopicID, &names,
 		&l.ID, &l.Source, &l.Queue, &l.Place.TopicID, &l.Place.Partition, &l.Place.Offset, &l.Place.MessageID, &recorded, &l.Origin.Queue, &origin, &l.Size,
 		&payload, &key, &originalKey, &body, &headers, &system)
 	if err != nil {

@@ -73,8 +73,8 @@ func keepQueue(ctx context.Context, tx *sql.Tx, source string, q sources.Queue) 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE queues SET listed = TRUE, kind = ?, broker_id = ?, partitions = ?, messages = ?, exact = ?, retention_us = ?,
-		feeds_from = ?, redrive_to = ?, redriving = ?, read_at = ?, error = '' WHERE number = ?`,
-		string(q.Kind), q.ID, q.Partitions, q.Count, q.CountIsExact, q.Retention.Microseconds(), string(feeds), q.RedriveTo, q.Redriving, micros(q.ReadAt), n)
+		feeds_from = ?, redrive_to = ?, redriving = ?, gives_up_us = ?, read_at = ?, error = '' WHERE number = ?`,
+		string(q.Kind), q.ID, q.Partitions, q.Count, q.CountIsExact, q.Retention.Microseconds(), string(feeds), q.RedriveTo, q.Redriving, q.GivesUpAfter.Microseconds(), micros(q.ReadAt), n)
 	return err
 }
 

@@ -225,14 +225,14 @@ func (b *booking) confirmBack(ctx context.Context, list []int64, letters string)
 // no more: the letters have them.
 func (b *booking) closeShipments(ctx context.Context, settled, sent []int64) error {
 	if len(settled) > 0 {
-		if _, err := b.tx.ExecContext(ctx, `UPDATE shipments SET state = 'settled', data = NULL WHERE `+b.of(settled)); err != nil {
+		if _, err := b.tx.ExecContext(ctx, `UPDATE shipments SET state = 'settled', data = NULL, sent_at = CASE WHEN sent_at = 0 THEN ? ELSE sent_at END WHERE `+b.of(settled), micros(b.now)); err != nil {
 			return err
 		}
 	}
 	if len(sent) == 0 {
 		return nil
 	}
-	_, err := b.tx.ExecContext(ctx, `UPDATE shipments SET state = 'sent' WHERE `+b.of(sent))
+	_, err := b.tx.ExecContext(ctx, `UPDATE shipments SET state = 'sent', sent_at = ? WHERE `+b.of(sent), micros(b.now))
 	return err
 }
 

@@ -48,7 +48,7 @@ func (o *office) open(t *testing.T) {
 // fails.
 func (o *office) work(t *testing.T, j review.Journal) {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := review.NewWorker(o, j, map[string]review.Sender{"payments": o.broker, "aws": o.broker}, slog.New(slog.DiscardHandler))
+	w := review.NewWorker(review.Books{Ledger: o, Journal: j, Course: o, Fates: o, Shifts: o}, map[string]review.Sender{"payments": o.broker, "aws": o.broker}, slog.New(slog.DiscardHandler))
 	o.desk.Started = w.Wake
 	var done sync.WaitGroup
 	done.Go(func() { _ = w.Run(ctx) })

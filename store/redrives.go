@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/sources"
@@ -29,15 +29,22 @@ func (s *Store) StartRedrive(ctx context.Context, r review.Redrive, plan string)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO redrives (number, id, plan, state, reason, asked_by, created_at, ended_at, total, rate, options, verdict, trouble)
-			VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, '', '')`, number, r.ID, plan, string(r.State), r.Reason, r.By, micros(r.CreatedAt), r.Total, r.RatePerSecond, options)
+		first, caution, err := cautionOf(ctx, tx, r, plan)
 		if err != nil {
 			return err
 		}
-		if err := fillLedger(ctx, tx, number, r, plan); err != nil {
+		_, err = tx.ExecContext(ctx, `INSERT INTO redrives (number, id, plan, state, reason, asked_by, created_at, ended_at, total, rate, options, caution, verdict, trouble)
+			VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, '', '')`, number, r.ID, plan, string(r.State), r.Reason, r.By, micros(r.CreatedAt), r.Total, r.RatePerSecond, options, caution)
+		if err != nil {
+			return err
+		}
+		if err := fillLedger(ctx, tx, number, r, plan, first); err != nil {
 			return err
 		}
 		if err := move(ctx, tx, review.Redriving, `number IN (SELECT letter FROM items WHERE redrive = ?)`, number); err != nil {
+			return err
+		}
+		if err := expect(ctx, tx, number, r); err != nil {
 			return err
 		}
 		return writeAudit(ctx, tx, r.CreatedAt, auditEntry{r.By, "redrive", r.ID, fmt.Sprintf("started with %d letters%s", r.Total, because(r.Reason))})
@@ -82,17 +89,19 @@ func mayStart(ctx context.Context, tx *sql.Tx, plan string) error {
 	return err
 }
 
-// fillLedger writes a planned item for each letter of the plan.
-func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive, plan string) error {
+// fillLedger writes a planned item for each letter of the plan, in its order but
+// for one letter that goes first; -1: none.
+func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive, plan string, ahead int64) error {
 	first, err := numbers(ctx, tx, "items", r.Total)
 	if err != nil {
 		return err
 	}
 	result, err := tx.ExecContext(ctx, `INSERT INTO items (number, id, redrive, letter, source, state, status_before, target_queue, target_partition, target_topic_id,
 			names, receipt_partition, receipt_offset, receipt_message, came_back_as, error, holds)
-		SELECT ? + p.place, ? || '-' || (p.place + 1), ?, l.number, q.source, 'planned', l.status, p.target_queue, p.target_partition, p.target_topic_id,
+		SELECT ? + p.rank, ? || '-' || (p.rank + 1), ?, l.number, q.source, 'planned', l.status, p.target_queue, p.target_partition, p.target_topic_id,
 			p.names, 0, -1, '', '', '', l.number
-		FROM plan_letters p JOIN letters l ON l.id = p.letter JOIN queues q ON q.number = l.queue WHERE p.plan = ?`, first, r.ID, redrive, plan)
+		FROM (SELECT *, CASE WHEN place = ? THEN 0 WHEN place < ? THEN place + 1 ELSE place END AS rank FROM plan_letters WHERE plan = ?) AS p
+			JOIN letters l ON l.id = p.letter JOIN queues q ON q.number = l.queue`, first, r.ID, redrive, ahead, ahead, plan)
 	if err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
@@ -106,20 +115,22 @@ func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive
 	return itemCounts{{redrive, review.Planning}: n}.save(ctx, tx)
 }
 
-const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, options, rate, verdict, trouble FROM redrives `
+const selectRedrives = `SELECT number, id, state, reason, asked_by, created_at, ended_at, total, options, rate, verdict, trouble, cancelling,
+	incident, return_us, return_why, follow_until, followed FROM redrives `
 
 func readRedrives(ctx context.Context, q querier, where string, args ...any) ([]review.Redrive, []int64, error) {
 	list, numbers := []review.Redrive{}, []int64{}
 	err := each(ctx, q, func(rows *sql.Rows) error {
 		r := review.Redrive{Counts: map[review.ItemState]int{}}
-		var n, created, ended int64
+		var n, created, ended, usual, until int64
 		var options string
 		var rate float64
-		err := rows.Scan(&n, &r.ID, &r.State, &r.Reason, &r.By, &created, &ended, &r.Total, &options, &rate, &r.Verdict, &r.Trouble)
+		err := rows.Scan(&n, &r.ID, &r.State, &r.Reason, &r.By, &created, &ended, &r.Total, &options, &rate, &r.Verdict, &r.Trouble, &r.Cancelling,
+			&r.Incident, &usual, &r.ReturnsWhy, &until, &r.Followed)
 		if err == nil {
 			err = json.Unmarshal([]byte(options), &r.Options)
 		}
-		r.RatePerSecond = rate
+		r.RatePerSecond, r.ReturnsIn, r.FollowUntil = rate, time.Duration(usual)*time.Microsecond, instant(until)
 		r.CreatedAt, r.EndedAt = instant(created), instant(ended)
 		list, numbers = append(list, r), append(numbers, n)
 		return err
@@ -244,49 +255,6 @@ func (s *Store) LetterRedrives(ctx context.Context, letter string) ([]review.Ite
 		return nil, fmt.Errorf("list the redrives of letter %s: %w", letter, err)
 	}
 	return list, nil
-}
-
-// verdict says what became of a redrive, in words.
-func verdict(counts map[review.ItemState]int, why string) string {
-	sent := counts[review.Sent] + counts[review.Confirmed] + counts[review.ItemConsumed] + counts[review.ItemReturned]
-	text := fmt.Sprintf("%d redriven", sent)
-	if n := counts[review.ItemConsumed]; n > 0 {
-		text += fmt.Sprintf(", %d passed", n)
-	}
-	if n := counts[review.ItemReturned]; n > 0 {
-		text += fmt.Sprintf(", %d came back", n)
-	}
-	if n := counts[review.ItemUnknown]; n > 0 {
-		text += fmt.Sprintf(", %d unknown: they may or may not have arrived", n)
-	}
-	if n := counts[review.ItemFailed]; n > 0 {
-		text += fmt.Sprintf(", %d failed%s", n, because(why))
-	}
-	return strings.TrimSuffix(text, ".")
-}
-
-// reword writes the verdict of a redrive that has ended anew.
-func reword(ctx context.Context, tx *sql.Tx, redrive string) error {
-	var n, ended int64
-	if err := tx.QueryRowContext(ctx, `SELECT number, ended_at FROM redrives WHERE id = ?`, redrive).Scan(&n, &ended); err != nil || ended == 0 {
-		return err
-	}
-	_, err := judgeRedrive(ctx, tx, n)
-	return err
-}
-
-// judgeRedrive counts the items of a redrive and writes its verdict.
-func judgeRedrive(ctx context.Context, tx *sql.Tx, redrive int64) (map[review.ItemState]int, error) {
-	counts, err := countItems(ctx, tx, redrive)
-	if err != nil {
-		return nil, err
-	}
-	why, err := column[string](ctx, tx, `SELECT error FROM items WHERE redrive = ? AND state = 'failed' ORDER BY number LIMIT 1`, redrive)
-	if err != nil {
-		return nil, err
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE redrives SET verdict = ? WHERE number = ?`, verdict(counts, strings.Join(why, "")), redrive)
-	return counts, err
 }
 
 // target is where a letter goes, in words.

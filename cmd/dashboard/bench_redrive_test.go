@@ -194,7 +194,7 @@ func (r *redriveBench) redrive(b *testing.B) (start, work time.Duration) {
 	b.Helper()
 	rules := review.Rules{To: sources.Patterns{Include: []string{"*"}}, Names: convention.Parents}
 	ended := make(chan struct{}, 1)
-	worker := review.NewWorker(r.db, r.db, map[string]review.Sender{"bench": r.source}, slog.New(slog.DiscardHandler))
+	worker := review.NewWorker(review.Books{Ledger: r.db, Journal: r.db, Course: r.db, Fates: r.db, Shifts: r.db}, map[string]review.Sender{"bench": r.source}, slog.New(slog.DiscardHandler))
 	worker.Changed = func(string) {
 		select {
 		case ended <- struct{}{}:

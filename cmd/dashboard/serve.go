@@ -136,10 +136,16 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	}
 	h.collector = &review.Collector{
 		Feeds: feeds(list), Keeper: db, Fingerprint: review.Fingerprint, Log: log,
-		Changed:  func(ids []string) { events.Publish("letters", ids...) },
-		Redriven: func(ids []string) { events.Publish("redrive", ids...) },
+		Changed: func(ids []string) { events.Publish("letters", ids...) },
+		Redriven: func(ids []string) {
+			events.Publish("redrive", ids...)
+			for _, id := range ids { // too many may have come back
+				h.worker.Wake(id)
+			}
+		},
 	}
-	h.worker = review.NewWorker(db, db, senders(list), log)
+	h.worker = review.NewWorker(review.Books{Ledger: db, Journal: db, Course: db, Fates: db, Shifts: db}, senders(list), log)
+	h.worker.Readers, h.worker.Returns = readers(list), db
 	h.worker.Changed = func(id string) { events.Publish("redrive", id) }
 
 	if err := c.face(h, db, list, log, events, more); err != nil {
@@ -158,9 +164,13 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger, events *web.Events, more scenery) (err error) {
 	faces, rules := c.faces(list)
 	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Takers: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
+	control := &review.Control{Orders: db, Decider: db, Ordered: func(id string) {
+		h.worker.Wake(id)
+		events.Publish("redrive", id)
+	}}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
-		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Desk: desk,
+		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Desk: desk, Control: control, Settler: control,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
