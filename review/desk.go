@@ -273,10 +273,18 @@ func (s Selection) ways() (n int) {
 	return n
 }
 
-// valid tells whether a request selects in exactly one way.
-func valid(r Request) error {
-	if r.ways() != 1 {
+// selects is an error unless the letters are named in exactly one way.
+func (s Selection) selects() error {
+	if s.ways() != 1 {
 		return fmt.Errorf("%w: name the letters by exactly one of ids, cause and filter", ErrInvalid)
+	}
+	return nil
+}
+
+// valid is an error when a request makes no sense, whatever its letters are.
+func valid(r Request) error {
+	if err := r.selects(); err != nil {
+		return err
 	}
 	return validRate(r)
 }

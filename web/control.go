@@ -191,4 +191,11 @@ func (s *Server) doSettle(c echo.Context) error {
 }
 
 // choices are the other queues that the letters of a plan could go to.
-func (s *Server) choices(context.Context, review.Plan) ([]views.Choice, error) { return nil, nil }
+func (s *Server) choices(ctx context.Context, plan review.Plan) ([]views.Choice, error) {
+	list, err := s.Desk.Choices(ctx, plan)
+	out := make([]views.Choice, len(list))
+	for i, c := range list {
+		out[i] = views.Choice(c)
+	}
+	return out, err
+}

@@ -36,8 +36,9 @@ type world struct {
 	incidents []alerts.Incident
 
 	asked   []review.Request // of the desk
-	orders  []string         // to redrives
-	filters []review.Filter  // of lists of letters and causes
+	choices []review.Choice
+	orders  []string        // to redrives
+	filters []review.Filter // of lists of letters and causes
 	planErr error
 	err     error // of the desk's Start
 	broken  error // of every read
@@ -195,6 +196,8 @@ func (w *world) Start(_ context.Context, r review.Request) (review.Redrive, erro
 	}
 	return w.started, w.err
 }
+
+func (w *world) Choices(context.Context, review.Plan) ([]review.Choice, error) { return w.choices, nil }
 
 func (w *world) order(id, what string) (review.Redrive, error) {
 	job, err := w.Redrive(context.Background(), id)

@@ -63,6 +63,8 @@ type Plans interface {
 type Desk interface {
 	Plan(ctx context.Context, r review.Request) (review.Plan, error)
 	Start(ctx context.Context, r review.Request) (review.Redrive, error)
+	// Choices are the queues that the letters of a plan could go to.
+	Choices(ctx context.Context, plan review.Plan) ([]review.Choice, error)
 }
 
 // Control changes redrives that are not over. A redrive that is in another

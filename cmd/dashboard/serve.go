@@ -163,7 +163,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 // face makes the pages and the API.
 func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger, events *web.Events, more scenery) (err error) {
 	faces, rules := c.faces(list)
-	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Takers: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
+	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Takers: db, Stalls: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
 	control := &review.Control{Orders: db, Decider: db, Ordered: func(id string) {
 		h.worker.Wake(id)
 		events.Publish("redrive", id)
