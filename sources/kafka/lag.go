@@ -43,7 +43,7 @@ func (s *Source) Lag(ctx context.Context) ([]sources.Group, error) {
 	groups := r.result(ctx)
 	r.remember()
 	s.lastMu.Lock()
-	s.last = groups
+	s.last, s.lastShares = groups, r.nextShares
 	s.lastMu.Unlock()
 	return groups, nil
 }

@@ -12,8 +12,8 @@ import (
 // Passed tells how far those have read a topic who read it, as of the last call
 // of Lag. A group that reads the topic and whose position on a partition is not
 // known holds that partition back. On a share group a record counts as passed
-// once the group's start offset has: everything before it was acknowledged,
-// rejected or given up on (KIP-932). While a group cannot be read that might read
+// once the group's start offset has, before which everything was acknowledged,
+// rejected or given up on (KIP-932), or once nothing is left for the group. While a group cannot be read that might read
 // the topic nothing is known to have passed; one that we may never read counts
 // for nothing.
 func (s *Source) Passed(ctx context.Context, queue string) (sources.Passed, error) {
@@ -21,7 +21,7 @@ func (s *Source) Passed(ctx context.Context, queue string) (sources.Passed, erro
 	if err != nil {
 		return sources.Passed{}, err
 	}
-	p := passing{Passed: sources.Passed{Below: map[int32]int64{}}, unknown: map[int32]bool{}}
+	p := passing{Passed: sources.Passed{Below: map[int32]int64{}}, unknown: map[int32]bool{}, shares: s.sharesRead()}
 	for _, g := range groups {
 		if g.Err != nil && len(g.Lines) == 0 && !errors.Is(g.Err, sources.ErrNotAuthorised) {
 			return sources.Passed{}, fmt.Errorf("who has read %s is not known: group %s could not be read: %w", queue, g.Name, g.Err)
@@ -38,6 +38,30 @@ type passing struct {
 	sources.Passed
 	read    map[int32]int  // by partition: groups that have a line on it
 	unknown map[int32]bool // partitions of which some position is not known
+	shares  map[string]shareMemory
+}
+
+// sharesRead is what the last reading has of share groups.
+func (s *Source) sharesRead() map[string]shareMemory {
+	s.lastMu.Lock()
+	defer s.lastMu.Unlock()
+	return s.lastShares
+}
+
+// lastLines are the lines of a group in the last reading.
+func (s *Source) lastLines(group string) map[sources.TopicPartition]sources.Lag {
+	s.lastMu.Lock()
+	defer s.lastMu.Unlock()
+	lines := map[sources.TopicPartition]sources.Lag{}
+	for _, g := range s.last {
+		if g.Name != group {
+			continue
+		}
+		for _, l := range g.Lines {
+			lines[sources.TopicPartition{Topic: l.Topic, Partition: l.Number}] = l
+		}
+	}
+	return lines
 }
 
 func (p *passing) add(g sources.Group, queue string) {
@@ -54,8 +78,12 @@ func (p *passing) add(g sources.Group, queue string) {
 			p.unknown[l.Number] = true
 			continue
 		}
-		if low, known := p.Below[l.Number]; !known || l.Position < low {
-			p.Below[l.Number] = l.Position
+		at := l.Position
+		if one, shared := p.shares[g.Name].shares[sources.TopicPartition{Topic: queue, Partition: l.Number}]; shared && g.Protocol == sources.Share {
+			at = max(at, one.done)
+		}
+		if low, known := p.Below[l.Number]; !known || at < low {
+			p.Below[l.Number] = at
 		}
 	}
 }

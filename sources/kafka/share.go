@@ -13,7 +13,20 @@ import (
 type share struct {
 	start int64 // everything before it was accepted, rejected or archived
 	lag   int64 // sources.NotKnown before Kafka 4.2 (KIP-1226), or when not known
+	done  int64 // as start, as far as that can be told: a broker moves the start late
 	err   error
+}
+
+// counted tells how far a share group is done on a partition. Where nothing is
+// left for it that is all that was readable a reading ago: the end that the
+// broker counted to lies there or further on. The start may stay behind until
+// somebody acknowledges again (seen on Kafka 4.4).
+func (s share) counted(before sources.Lag, topicID string) share {
+	s.done = s.start
+	if s.lag == 0 && before.Err == nil && topicID != "" && before.TopicID == topicID {
+		s.done = max(s.start, before.StableEnd)
+	}
+	return s
 }
 
 // shareMemory is what is known of a share group from earlier readings. Each
@@ -115,18 +128,23 @@ func (r *reading) fetchShares(ctx context.Context, broker int32, names []string)
 		return
 	}
 	for _, d := range resp.Groups {
-		shares := map[sources.TopicPartition]share{}
+		shares, before := map[sources.TopicPartition]share{}, r.s.lastLines(d.GroupID)
 		for _, t := range d.Topics {
 			topic := r.c.nameOf(t.Topic, t.TopicID)
 			if topic == "" {
 				continue
+			}
+			id := ""
+			if known, there := r.c.topics[topic]; there {
+				id = known.id.String()
 			}
 			for _, p := range t.Partitions {
 				s := share{start: p.StartOffset, lag: p.Lag, err: code(p.ErrorCode)}
 				if resp.Version < 1 || p.Lag < 0 {
 					s.lag = sources.NotKnown
 				}
-				shares[sources.TopicPartition{Topic: topic, Partition: p.Partition}] = s
+				tp := sources.TopicPartition{Topic: topic, Partition: p.Partition}
+				shares[tp] = s.counted(before[tp], id)
 			}
 		}
 		r.change(d.GroupID, func(g *group) {

@@ -37,8 +37,9 @@ type Source struct {
 	lagMu  sync.Mutex // one reading at a time: each builds on the last
 	before memory
 
-	lastMu sync.Mutex
-	last   []sources.Group // of the last reading
+	lastMu     sync.Mutex
+	last       []sources.Group // of the last reading
+	lastShares map[string]shareMemory
 }
 
 // New makes a source. It does not connect: what is wrong with the cluster is

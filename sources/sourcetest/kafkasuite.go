@@ -52,6 +52,8 @@ func KafkaSuite(t *testing.T, b KafkaBench) {
 		"TooLarge":                  testTooLarge,
 		"TargetMadeAgain":           testTargetMadeAgain,
 		"Receivers":                 testReceivers,
+		"Passed":                    testPassed,
+		"PassedByAShareGroup":       testPassedByShareGroup,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
