@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/unwedge/unwedge/sources"
 )
 
 func env(values map[string]string) func(string) (string, bool) {
@@ -70,6 +73,8 @@ func TestEveryMistakeIsNamed(t *testing.T) {
 		"brokers without a port":       {"sources: [{name: x, kafka: {brokers: [localhost]}}]\n", []string{"sources[0].kafka.brokers"}},
 		"a mechanism that comes later": {"sources: [{name: x, kafka: {brokers: [\"a:1\"], sasl: {mechanism: OAUTHBEARER, username: u, password: p}}}]\n", []string{"sources[0].kafka.sasl.mechanism", "yet"}},
 		"how far back":                 {"sources: [{name: x, kafka: {brokers: [\"a:1\"], dead_letters: {include: [\"*.dlq\"], from: yesterday}}}]\n", []string{"dead_letters.from", "yesterday"}},
+		"finished work by what":        {"sources: [{name: x, kafka: {brokers: [\"a:1\"], done: [{for: \"*\", topic: settled, by: value}]}}]\n", []string{"sources[0].kafka.done[0].by", "value", "json:/path"}},
+		"finished work, half":          {"sources: [{name: x, kafka: {brokers: [\"a:1\"], done: [{by: key}, {for: a, topic: b}]}}]\n", []string{"done[0].for", "done[0].topic", "done[1].by: is missing"}},
 		"no region":                    {"sources: [{name: x, sqs: {}}]\n", []string{"sources[0].sqs.region"}},
 		"an unset variable":            {smallest + "base_url: ${NOWHERE}\n", []string{"base_url", "NOWHERE"}},
 		"a secret file that is gone":   {smallest + "notify: [{name: a, pagerduty: {routing_key_file: /nowhere/key}}]\n", []string{"notify[0].pagerduty.routing_key_file"}},
@@ -167,6 +172,32 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	}
 	if got, err := key.read(); got != "second" || err != nil {
 		t.Errorf("after a rotation: %q, %v", got, err)
+	}
+}
+
+// TestWhereFinishedWorkIsWrittenDown: each way of telling two records the same.
+func TestWhereFinishedWorkIsWrittenDown(t *testing.T) {
+	text := `sources: [{name: x, kafka: {brokers: ["a:1"], done: [{for: "payment.*", topic: payment.settled, by: key},
+  {for: a, topic: b, by: "header:x"}, {for: c, topic: d, by: "json:/payment/id"}]}}]`
+	c, wrong := loadConfig(write(t, "c.yaml", text), env(nil))
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	want := []sources.Finished{
+		{For: "payment.*", Topic: "payment.settled", By: sources.Field{In: sources.InKey}},
+		{For: "a", Topic: "b", By: sources.Field{In: sources.InHeader, Name: "x"}},
+		{For: "c", Topic: "d", By: sources.Field{In: sources.InJSON, Name: "/payment/id"}},
+	}
+	if got := c.Sources[0].Kafka.finished(); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	list, err := c.buildSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeSources(list)
+	if got := list[0].rules.Done; !slices.Equal(got, want) {
+		t.Errorf("the desk is told of %+v", got)
 	}
 }
 
