@@ -244,6 +244,17 @@ func readers(list []source) map[string]review.Receivers {
 	return out
 }
 
+// passers are the sources that can tell how far their queues were read.
+func passers(list []source) map[string]review.Passer {
+	out := map[string]review.Passer{}
+	for _, s := range list {
+		if s.kafka != nil {
+			out[s.Name()] = s.kafka
+		}
+	}
+	return out
+}
+
 // faces are the sources as the pages name them.
 func (c *config) faces(list []source) (out []web.Source, rules map[string]review.Rules) {
 	rules = map[string]review.Rules{}

@@ -118,6 +118,7 @@ type house struct {
 	watcher   *alerts.Watcher
 	collector *review.Collector
 	worker    *review.Worker
+	follower  *review.Follower
 	senders   []*alerts.Sender
 }
 
@@ -147,6 +148,13 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	h.worker = review.NewWorker(review.Books{Ledger: db, Journal: db, Course: db, Fates: db, Shifts: db}, senders(list), log)
 	h.worker.Readers, h.worker.Returns = readers(list), db
 	h.worker.Changed = func(id string) { events.Publish("redrive", id) }
+	h.follower = &review.Follower{Tracks: db, Passed: passers(list), Log: log, Changed: func(f review.Followed) {
+		events.Publish("letters", f.Letters...)
+		events.Publish("redrive", f.Redrives...)
+		for _, id := range f.Redrives { // it may wait for its canaries, or be paused
+			h.worker.Wake(id)
+		}
+	}}
 
 	if err := c.face(h, db, list, log, events, more); err != nil {
 		return nil, err
@@ -202,6 +210,7 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 	all.Go(func() error { return h.watcher.Run(ctx) })
 	all.Go(func() error { return h.collector.Run(ctx) })
 	all.Go(func() error { return h.worker.Run(ctx) })
+	all.Go(func() error { return h.follower.Run(ctx) })
 	for _, s := range h.senders {
 		all.Go(func() error { return s.Run(ctx) })
 	}
