@@ -146,14 +146,17 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 	return batch
 }
 
-// present are the messages that are there when a sweep has seen all. Looks at
-// others need not be remembered.
+// present are the messages that are there when a sweep has seen all: also those
+// that a redrive has looked at between two steps, which hid them from the sweep.
+// Looks at others need not be remembered.
 func (l *line) present(w *sweep) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	present := maps.Clone(w.seen)
-	for id := range l.kept {
-		present[id] = true
+	for _, holds := range []map[string]hold{l.kept, l.held} {
+		for id := range holds {
+			present[id] = true
+		}
 	}
 	maps.DeleteFunc(l.extra, func(id string, _ int) bool { return !present[id] })
 	return present

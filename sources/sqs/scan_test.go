@@ -244,3 +244,20 @@ func TestSomebodyElseHoldsLetters(t *testing.T) {
 		t.Errorf("%d letters, present %v, %q", len(w.letters), batch.Present, batch.Note)
 	}
 }
+
+// A redrive looks at the queue too, in the middle of a sweep. What it hides from
+// the sweep is there, and must not be taken for gone.
+func TestWhatARedriveLooksAtDuringASweepIsPresent(t *testing.T) {
+	w := newWorld(t, sqstest.Options{}, sqs.Config{})
+	w.must(w.CreateDeadLetterQueue("dlq", 3, "work"))
+	w.put("dlq", "work", 30)
+	w.scan("dlq")
+	w.pass(time.Hour)
+	w.step("dlq") // a sweep begins
+	wanted := w.parcels("work")[29:]
+	_, _, err := w.Pack(t.Context(), wanted)
+	w.must(err)
+	if batch := w.scan("dlq"); batch.Present != nil && len(batch.Present) != 30 {
+		t.Errorf("%d of 30 letters are said to be there", len(batch.Present))
+	}
+}
