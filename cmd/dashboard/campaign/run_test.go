@@ -279,7 +279,7 @@ func isLost(err error) bool {
 }
 
 // urge is what people do more of, so that a point is reached.
-type urge struct{ start, order, settle bool }
+type urge struct{ start, order, settle, canary bool }
 
 func urgeOf(point string) urge {
 	has := func(parts ...string) bool {
@@ -289,6 +289,7 @@ func urgeOf(point string) urge {
 		start:  has("redrive-start", "redrive-finish"),
 		order:  has("control", "pause", "resume", "cancel", "rate"),
 		settle: has("decide", "settle"),
+		canary: has("steer", "canary"),
 	}
 }
 
@@ -312,7 +313,7 @@ func (r *run) provoke(ctx context.Context, point string) (idle bool, err error) 
 			return true, nil
 		}
 		for range 1 + r.rnd.IntN(3) {
-			if len(r.open) == 0 || began == mostStarts || working > 0 && !u.start && !u.order {
+			if len(r.open) == 0 || began == mostStarts || working > 0 && !u.start && !u.order && !u.canary {
 				break
 			}
 			n, err := r.startSome(ctx, u)
@@ -368,10 +369,8 @@ func (r *run) learn(ctx context.Context) ([]job, error) {
 				return nil, err
 			}
 		}
-		if j.State == "paused" {
-			if err := r.resume(ctx, j); err != nil {
-				return nil, err
-			}
+		if err := r.help(ctx, j); err != nil {
+			return nil, err
 		}
 	}
 	return jobs, nil
@@ -423,15 +422,22 @@ func (r *run) free(ctx context.Context, job string) error {
 	return nil
 }
 
-// resume resumes a paused redrive. One that is paused must say why.
-func (r *run) resume(ctx context.Context, j job) error {
-	if j.Reason == "" {
-		r.violate("redrive %s is paused and does not say why", j.ID)
+// help resumes a paused redrive, which must say why it is paused, and cancels
+// one that waits for its canaries: nobody reads the target.
+func (r *run) help(ctx context.Context, j job) error {
+	switch j.State {
+	case "waiting":
+		return r.notNow(r.order(ctx, j.ID, "cancel"))
+	case "paused":
+		if j.Reason == "" {
+			r.violate("redrive %s is paused and does not say why", j.ID)
+		}
+		if strings.Contains(j.Reason, "times in a row") || strings.Contains(j.Reason, "crash") {
+			r.counts.pausedByCrashes++
+		}
+		return r.notNow(r.order(ctx, j.ID, "resume"))
 	}
-	if strings.Contains(j.Reason, "crash") || strings.Contains(j.Reason, "kill") {
-		r.counts.pausedByCrashes++
-	}
-	return r.notNow(r.order(ctx, j.ID, "resume"))
+	return nil
 }
 
 // meddle pauses, resumes and cancels at random.
@@ -465,6 +471,9 @@ func (r *run) startSome(ctx context.Context, u urge) (int, error) {
 	}
 	if u.order {
 		body["rate_per_second"] = 5
+	}
+	if u.canary {
+		body["canary"] = true
 	}
 	if r.rnd.IntN(3) == 0 {
 		var plan struct{ Plan string }
