@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/unwedge/unwedge/internal/failpoint"
 	"github.com/unwedge/unwedge/sources"
 )
@@ -169,13 +171,45 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 	if err != nil {
 		return halted(ctx, sender, shipments, err)
 	}
-	all := waves(shipments)
+	return w.sendWaves(ctx, j, sender, load.Source, waves(shipments))
+}
+
+// sendWaves sends waves of shipments one after the other. While one goes out the
+// one before it is taken off its queue.
+func (w *Worker) sendWaves(ctx context.Context, j *job, sender Sender, source string, all [][]sources.Shipment) error {
+	var settling errgroup.Group
+	settling.SetLimit(1)
+	settled := make([]error, len(all))
+	finish := func() {
+		_ = settling.Wait() // errors are in settled
+		w.settled(ctx, j, errors.Join(settled...))
+	}
 	for i, wave := range all {
-		if err := w.sendWave(ctx, j, sender, load.Source, wave); err != nil {
+		out, err := w.sendWave(ctx, j, sender, source, wave)
+		settling.Go(func() error {
+			settled[i] = w.settleAll(ctx, j.id, sender, out)
+			return nil
+		})
+		if err != nil {
+			finish()
 			return halted(ctx, sender, slices.Concat(all[i:]...), err)
 		}
 	}
+	finish()
 	return nil
+}
+
+// settled notes whether what was sent could be taken off: if not, it is tried
+// again later, and holds up nothing else.
+func (w *Worker) settled(ctx context.Context, j *job, err error) {
+	defer w.changed(j.id)
+	if err == nil {
+		j.settleAt, j.unsettle = time.Time{}, 0
+		return
+	}
+	j.settleAt = time.Now().Add(backoff(j.unsettle))
+	w.troubled(ctx, j.id, err, j.unsettle == 0)
+	j.unsettle++
 }
 
 // releaseLimit is how long letting letters go may take.
@@ -196,12 +230,12 @@ func halted(ctx context.Context, sender Sender, shipments []sources.Shipment, er
 	return err
 }
 
-// sendWave writes shipments down, and sends them.
-func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source string, wave []sources.Shipment) error {
+// sendWave writes shipments down, sends them, and gives what is to be settled.
+func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source string, wave []sources.Shipment) ([]Dispatch, error) {
 	failpoint.Hit("redrive-packed")
 	numbers, err := w.Journal.BeginShipments(ctx, j.id, source, wave, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	failpoint.Hit("redrive-begun")
 	out := make([]Dispatch, len(wave))
@@ -209,7 +243,7 @@ func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source str
 		out[i] = Dispatch{Number: numbers[i], Source: source, State: Sending, Shipment: s}
 		j.pace.sent(len(s.Items))
 	}
-	return w.carry(ctx, j, sender, out, false)
+	return w.ship(ctx, j, sender, out, false)
 }
 
 // resume goes on with what an earlier step or an earlier run has left out.
@@ -225,7 +259,7 @@ func (w *Worker) resume(ctx context.Context, j *job, out []Dispatch) error {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, w.carry(ctx, j, sender, list, true))
+		errs = append(errs, w.carry(ctx, j, sender, list))
 		unlock()
 	}
 	return errors.Join(errs...)
@@ -233,30 +267,32 @@ func (w *Worker) resume(ctx context.Context, j *job, out []Dispatch) error {
 
 // carry sends what is to be sent, writes the receipts, then settles what was
 // sent and writes that. Shipments that were out already are sent again only
-// where the broker drops a second copy. That something could not be settled
-// holds up nothing else: it is tried again later.
-func (w *Worker) carry(ctx context.Context, j *job, sender Sender, out []Dispatch, again bool) error {
+// where the broker drops a second copy.
+func (w *Worker) carry(ctx context.Context, j *job, sender Sender, out []Dispatch) error {
+	out, err := w.ship(ctx, j, sender, out, true)
+	if stuck := w.settleAll(ctx, j.id, sender, out); stuck != nil || err == nil {
+		w.settled(ctx, j, stuck)
+	}
+	return err
+}
+
+// ship sends what is to be sent, writes the receipts, and gives what is to be
+// settled: nothing when the receipts could not be written.
+func (w *Worker) ship(ctx context.Context, j *job, sender Sender, out []Dispatch, again bool) ([]Dispatch, error) {
 	defer w.changed(j.id)
 	for i := range out {
 		out[i].tries = j.tries[out[i].Number]
 	}
-	shipErr := w.shipAll(ctx, j.id, sender, out, again)
+	err := w.shipAll(ctx, j.id, sender, out, again)
 	for _, d := range out {
 		if delete(j.tries, d.Number); d.State == Sending {
 			j.tries[d.Number] = d.tries + 1
 		}
 	}
-	if errors.Is(shipErr, errNotWritten) {
-		return shipErr
+	if errors.Is(err, errNotWritten) {
+		return nil, err
 	}
-	if err := w.settleAll(ctx, j.id, sender, out); err != nil {
-		j.settleAt = time.Now().Add(backoff(j.unsettle))
-		w.troubled(ctx, j.id, err, j.unsettle == 0)
-		j.unsettle++
-	} else if !again || shipErr == nil {
-		j.settleAt, j.unsettle = time.Time{}, 0
-	}
-	return shipErr
+	return out, err
 }
 
 // pack packs the parcels of a load, and adds what cannot be packed at all. On
