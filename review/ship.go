@@ -62,7 +62,7 @@ type outcomes struct {
 // shipLine ships the shipments of a line in their order, until one of them is
 // open: what follows waits for it.
 func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch, again bool) {
-	for _, d := range line {
+	for i, d := range line {
 		receipts, err := shipOne(ctx, sender, *d, again)
 		failpoint.Hit("redrive-sent-one")
 		if err == nil {
@@ -70,9 +70,22 @@ func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch
 			err = notSent(receipts)
 		}
 		o.add(d.Number, receipts, err)
-		if err != nil {
+		back := slices.ContainsFunc(receipts, goesLater)
+		if back && !again {
+			o.holdBack(line[i+1:])
+		}
+		if back || err != nil {
 			return
 		}
+	}
+}
+
+// holdBack plans shipments again that have not been sent yet: what stands before
+// them on their line goes later, and they go behind it.
+func (o *outcomes) holdBack(line []*Dispatch) {
+	for _, d := range line {
+		d.State = Sent
+		o.add(d.Number, failed(d.Items, ErrNotSent), nil)
 	}
 }
 
@@ -110,7 +123,7 @@ func byLine(out []Dispatch) map[string][]*Dispatch {
 		}
 		name := d.Target.Queue
 		switch {
-		case d.RepeatUntil.IsZero():
+		case !sure(d.Shipment):
 			name = fmt.Sprintf("%s #%d", name, d.Number)
 		case d.Target.Partition != nil:
 			name = fmt.Sprintf("%s/%d", name, *d.Target.Partition)
@@ -120,22 +133,24 @@ func byLine(out []Dispatch) map[string][]*Dispatch {
 	return lines
 }
 
+// sure tells whether a shipment may be sent again after a crash.
+func sure(s sources.Shipment) bool { return s.Traceable || !s.RepeatUntil.IsZero() }
+
 // waves are shipments that are written down together before the first of them
 // is sent. Those that could not be sent again after a crash are few at a time:
 // each of them would then be unknown.
 func waves(shipments []sources.Shipment) [][]sources.Shipment {
 	var all [][]sources.Shipment
-	var sure []sources.Shipment
-	unsure := []sources.Shipment{}
+	var together, unsure []sources.Shipment
 	for _, s := range shipments {
-		if s.RepeatUntil.IsZero() {
+		if !sure(s) {
 			unsure = append(unsure, s)
 		} else {
-			sure = append(sure, s)
+			together = append(together, s)
 		}
 	}
-	if len(sure) > 0 {
-		all = append(all, sure)
+	if len(together) > 0 {
+		all = append(all, together)
 	}
 	return slices.AppendSeq(all, slices.Chunk(unsure, lanes))
 }
@@ -143,10 +158,11 @@ func waves(shipments []sources.Shipment) [][]sources.Shipment {
 // shipOne ships one shipment. An error means that its outcome is open and that
 // the same bytes are to be sent again; receipts are final.
 func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sources.Receipt, error) {
-	if again && d.RepeatUntil.IsZero() {
+	if again && d.RepeatUntil.IsZero() && !d.Traceable {
 		return unknown(d.Items, sources.ErrAmbiguous), nil
 	}
-	repeatable := time.Now().Before(d.RepeatUntil)
+	d.Repeated = again
+	repeatable := d.Traceable || time.Now().Before(d.RepeatUntil)
 	receipts, err := sender.Ship(ctx, d.Shipment)
 	if err == nil && repeatable && d.tries < doubtsMost && inDoubt(receipts) {
 		err = sources.ErrAmbiguous
@@ -206,10 +222,13 @@ func failed(items []string, err error) []sources.Receipt {
 	return receipts
 }
 
-// notSent is the error of receipts of which nothing went out.
+func goesLater(r sources.Receipt) bool { return errors.Is(r.Err, ErrNotSent) }
+
+// notSent is the error of receipts of which nothing went out because the source
+// is not well.
 func notSent(receipts []sources.Receipt) error {
 	for _, r := range receipts {
-		if errors.Is(r.Err, ErrNotSent) {
+		if goesLater(r) && !errors.Is(r.Err, sources.ErrRepack) {
 			return r.Err
 		}
 	}

@@ -1,12 +1,18 @@
 package sources
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 var (
 	// ErrAmbiguous is a send that may or may not have arrived.
 	ErrAmbiguous = errors.New("the answer to the send was lost: it may or may not have arrived")
 	// ErrNotSent is a letter of which nothing went out: it can go later.
 	ErrNotSent = errors.New("nothing was sent")
+	// ErrRepack is an ErrNotSent with nothing to wait for: the target refused what
+	// it was packed with.
+	ErrRepack = fmt.Errorf("%w: it is packed anew", ErrNotSent)
 	// ErrGone is a letter that is no longer where it was found.
 	ErrGone = errors.New("gone")
 	// ErrNotAuthorised is what the broker refused to show or do.

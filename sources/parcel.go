@@ -35,8 +35,14 @@ type Shipment struct {
 	Data   []byte   // opaque to everyone but its adapter
 	// RepeatUntil is how long the broker recognises a second copy of the same
 	// shipment and drops it. Zero: never; a send whose answer was lost is then
-	// unknown.
+	// unknown, unless the shipment is traceable.
 	RepeatUntil time.Time
+	// Traceable says that its adapter finds out whether an earlier copy arrived:
+	// however often it is shipped, it arrives once.
+	Traceable bool
+	// Repeated says that it may have been sent before, by this run or by one that
+	// did not live to hear the answer.
+	Repeated bool
 	// Stays says that its letters stay where they lay when they were sent, so that
 	// nothing is to be settled.
 	Stays bool
@@ -48,7 +54,7 @@ type Receipt struct {
 	Offset    int64  // Kafka: where it lies now
 	Partition int32  // Kafka
 	MessageID string // SQS: what it is called now
-	Err       error  // nil: accepted. ErrAmbiguous: nobody can tell; anything else: it was refused
+	Err       error  // nil: accepted. ErrAmbiguous: nobody can tell; ErrNotSent: it goes later; anything else: it was refused
 }
 
 // Destination is what a queue takes that letters are sent to.

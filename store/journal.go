@@ -105,9 +105,9 @@ func (s *Store) BeginShipments(ctx context.Context, redrive, source string, ship
 }
 
 func (b *booking) begin(ctx context.Context, number int64, source string, sh sources.Shipment) error {
-	_, err := b.tx.ExecContext(ctx, `INSERT INTO shipments (number, redrive, source, state, target_queue, target_partition, target_topic_id, items, data, repeat_until, stays)
-		VALUES (?, ?, ?, 'sending', ?, ?, ?, ?, ?, ?, ?)`, number, b.number, source, sh.Target.Queue, optional(sh.Target.Partition), sh.Target.TopicID,
-		encodeNames(sh.Items), append([]byte{}, sh.Data...), micros(sh.RepeatUntil), sh.Stays)
+	_, err := b.tx.ExecContext(ctx, `INSERT INTO shipments (number, redrive, source, state, target_queue, target_partition, target_topic_id, items, data, repeat_until, stays, traceable)
+		VALUES (?, ?, ?, 'sending', ?, ?, ?, ?, ?, ?, ?, ?)`, number, b.number, source, sh.Target.Queue, optional(sh.Target.Partition), sh.Target.TopicID,
+		encodeNames(sh.Items), append([]byte{}, sh.Data...), micros(sh.RepeatUntil), sh.Stays, sh.Traceable)
 	if err != nil {
 		return err
 	}

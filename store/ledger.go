@@ -29,7 +29,7 @@ func (s *Store) InFlight(ctx context.Context, redrive string, most int) ([]revie
 		d, err := scanDispatch(r)
 		out = append(out, d)
 		return err
-	}, `SELECT s.number, s.source, s.state, s.target_queue, s.target_partition, s.target_topic_id, s.items, s.data, s.repeat_until, s.stays
+	}, `SELECT s.number, s.source, s.state, s.target_queue, s.target_partition, s.target_topic_id, s.items, s.data, s.repeat_until, s.stays, s.traceable
 		FROM shipments s JOIN redrives r ON r.number = s.redrive WHERE r.id = ? AND s.state <> 'settled'
 		ORDER BY CASE s.state WHEN 'sending' THEN 0 ELSE 1 END, s.number LIMIT ?`, redrive, most)
 	if err != nil {
@@ -49,7 +49,7 @@ func scanDispatch(r *sql.Rows) (review.Dispatch, error) {
 	var d review.Dispatch
 	var items, data bytesOrNull
 	var until int64
-	err := r.Scan(&d.Number, &d.Source, &d.State, &d.Target.Queue, &d.Target.Partition, &d.Target.TopicID, &items, &data, &until, &d.Stays)
+	err := r.Scan(&d.Number, &d.Source, &d.State, &d.Target.Queue, &d.Target.Partition, &d.Target.TopicID, &items, &data, &until, &d.Stays, &d.Traceable)
 	if err != nil {
 		return d, err
 	}

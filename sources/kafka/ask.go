@@ -11,14 +11,19 @@ import (
 // ask sends a request to one broker and waits for its answer. A connection
 // that turns out to be dead is replaced once.
 func ask[R kmsg.Response](ctx context.Context, s *Source, c *cluster, broker int32, req kmsg.Request) (R, error) {
+	answer, err := askOnce[R](ctx, s, c, broker, req)
+	if err != nil && lostConnection(err) && ctx.Err() == nil {
+		return askOnce[R](ctx, s, c, broker, req)
+	}
+	return answer, err
+}
+
+// askOnce is ask without a second attempt: for what must not arrive twice.
+func askOnce[R kmsg.Response](ctx context.Context, s *Source, c *cluster, broker int32, req kmsg.Request) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*s.cfg.Timeout)
 	defer cancel()
 	var none R
-	b := s.client.Broker(int(broker))
-	resp, err := b.Request(ctx, req)
-	if err != nil && lostConnection(err) && ctx.Err() == nil {
-		resp, err = b.Request(ctx, req)
-	}
+	resp, err := s.client.Broker(int(broker)).Request(ctx, req)
 	if err != nil {
 		return none, fmt.Errorf("ask broker %d (%s) for %s: %w", broker, c.brokers[broker], kmsg.NameForKey(req.Key()), s.readable(err))
 	}

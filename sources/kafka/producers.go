@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,6 +20,19 @@ type producers struct {
 	idle []*producer
 	out  map[int64]*producer // by id, with a shipment in flight
 	turn uint32
+	// limits are how many letters may be in one batch with an item, of items that
+	// were in a batch that the broker refused without saying which of them it meant.
+	limits map[string]int
+	// tried is when a send of a batch last ended without an answer, by producer
+	// and sequence.
+	tried map[attempt]time.Time
+}
+
+// attempt names a batch that was sent.
+type attempt struct {
+	producer  int64
+	sequence  int32
+	partition sources.TopicPartition
 }
 
 type producer struct {
@@ -34,7 +48,52 @@ const (
 	batchesRemembered = 5
 	idleProducers     = 100
 	outProducers      = 1000
+	limitedItems      = 100_000
 )
+
+// limit is how many letters may be in one batch with an item.
+func (ps *producers) limit(item string) int {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if n := ps.limits[item]; n > 0 {
+		return n
+	}
+	return pieceRecords
+}
+
+// halve has items packed in batches of half as many. What was forgotten, because
+// there are too many or after a restart, is found out again.
+func (ps *producers) halve(items []string) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.limits == nil || len(ps.limits) > limitedItems {
+		ps.limits = map[string]int{}
+	}
+	for _, item := range items {
+		ps.limits[item] = max(1, len(items)/2)
+	}
+}
+
+// unanswered notes that a send ended whose answer nobody heard.
+func (ps *producers) unanswered(a attempt, at time.Time) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.tried == nil || len(ps.tried) > outProducers {
+		ps.tried = map[attempt]time.Time{}
+	}
+	ps.tried[a] = at
+}
+
+// lastTry is when the last send of a batch ended: one of an earlier run did
+// when this one began, at the latest.
+func (ps *producers) lastTry(a attempt, began time.Time) time.Time {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if at := ps.tried[a]; at.After(began) {
+		return at
+	}
+	return began
+}
 
 // producerFor takes an idle producer that may still write to a partition, or
 // asks for a new one.
@@ -82,15 +141,21 @@ func (ps *producers) lend(p *producer) {
 }
 
 // accepted puts the producer of an accepted shipment back among the idle.
-func (ps *producers) accepted(c cargo, tp sources.TopicPartition, records int) {
+func (ps *producers) accepted(c cargo, tp sources.TopicPartition, items []string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	delete(ps.tried, attempt{c.ProducerID, c.Sequence, tp})
+	if len(ps.limits) > 0 {
+		for _, item := range items {
+			delete(ps.limits, item)
+		}
+	}
 	p := ps.out[c.ProducerID]
 	if p == nil || p.next[tp] != c.Sequence {
 		return // of an earlier run of ours, or accepted a second time
 	}
 	delete(ps.out, p.id)
-	p.next[tp] += int32(records) //nolint:gosec // at most pieceRecords
+	p.next[tp] += int32(len(items)) //nolint:gosec // at most pieceRecords
 	p.used[tp]++
 	if len(ps.idle) < idleProducers {
 		ps.idle = append(ps.idle, p)

@@ -1,8 +1,11 @@
 package kafka_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -151,16 +154,126 @@ func TestARefusalIsAnErrorOfTheItem(t *testing.T) {
 	}
 }
 
-// A refusal after an attempt whose outcome is open does not say that nothing
-// arrived.
-func TestARefusalAfterALostAnswerIsAmbiguous(t *testing.T) {
+// A refusal of a shipment that may have been sent before does not say that
+// nothing arrived: the target does.
+func TestARefusalAfterALostAnswerIsLookedInto(t *testing.T) {
+	refuse := kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed, Count: -1}
+	t.Run("it arrived", func(t *testing.T) {
+		b := start(t)
+		topic := b.topic("orders", 1, nil)
+		s := b.source()
+		shipment := b.pack(s, topic)
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut}, refuse)
+		b.wantOnce(s, shipment, 0)
+	})
+	t.Run("it did not", func(t *testing.T) {
+		b := start(t)
+		topic := b.topic("orders", 1, nil)
+		s := b.source()
+		shipment := b.pack(s, topic)
+		shipment.Repeated = true
+		b.Fault(refuse)
+		if r, err := s.Ship(t.Context(), shipment); err != nil || !errors.Is(r[0].Err, sources.ErrNotAuthorised) || errors.Is(r[0].Err, sources.ErrAmbiguous) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("nobody can tell", func(t *testing.T) {
+		b := start(t)
+		topic := b.topic("orders", 1, map[string]string{"cleanup.policy": "compact"})
+		s := b.source()
+		shipment := b.pack(s, topic)
+		shipment.Repeated = true
+		b.Fault(refuse)
+		if r, err := s.Ship(t.Context(), shipment); err != nil || !errors.Is(r[0].Err, sources.ErrAmbiguous) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// The broker forgets a producer by the timestamps of its records: a shipment of
+// old ones is looked for, and sent again only when it is not there and cannot
+// land any more.
+func TestAShipmentOfOldRecordsIsNeverAppendedTwice(t *testing.T) {
 	b := start(t)
 	topic := b.topic("orders", 1, nil)
 	s := b.source()
-	shipment := b.pack(s, topic)
-	b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut}, kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed, Count: -1})
-	if r, err := s.Ship(t.Context(), shipment); err != nil || !errors.Is(r[0].Err, sources.ErrAmbiguous) {
-		t.Errorf("%+v, %v", r, err)
+	old := func() sources.Shipment {
+		out, _, err := s.Pack(t.Context(), []sources.Parcel{{
+			Item: "i", Target: sources.Target{Queue: topic, Partition: number(0)}, Key: []byte("k"), Body: []byte("x"), Timestamp: time.Now().AddDate(0, 0, -2),
+		}})
+		b.must(err)
+		return out[0]
+	}
+	shipment := old()
+	b.wantOnce(s, shipment, 0)
+	shipment.Repeated = true
+	b.wantOnce(s, shipment, 0)
+
+	unsent := old()
+	unsent.Repeated = true
+	if r, err := s.Ship(t.Context(), unsent); r != nil || !errors.Is(err, sources.ErrAmbiguous) {
+		t.Errorf("it may still land: %+v, %v", r, err)
+	}
+	b.wantOnce(s, shipment, 0)
+	s.SetQuiet(0)
+	b.wantOnce(s, unsent, 1)
+
+	lost := old()
+	b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut})
+	if r, err := s.Ship(t.Context(), lost); r != nil || !errors.Is(err, sources.ErrAmbiguous) {
+		t.Errorf("its answer was lost: %+v, %v", r, err)
+	}
+	lost.Repeated = true
+	b.wantOnce(s, lost, 2)
+}
+
+// Of a batch that the broker refuses without saying which record it means, all
+// but that one arrive.
+func TestC74OneThatIsRefusedInABatchFailsAlone(t *testing.T) {
+	b := start(t)
+	topic := b.topic("orders", 1, nil)
+	s := b.source()
+	var left []sources.Parcel
+	for i := range 20 {
+		left = append(left, sources.Parcel{Item: fmt.Sprint(i), Target: sources.Target{Queue: topic, Partition: number(0)}, Key: []byte("k"), Body: fmt.Appendf(nil, "body-%d", i)})
+	}
+	b.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		b.KeepControl()
+		r := req.(*kmsg.ProduceRequest)
+		if !bytes.Contains(r.Topics[0].Partitions[0].Records, []byte("body-13")) {
+			return nil, nil, false
+		}
+		resp := r.ResponseKind().(*kmsg.ProduceResponse)
+		resp.Topics = []kmsg.ProduceResponseTopic{{Topic: r.Topics[0].Topic, TopicID: r.Topics[0].TopicID, Partitions: []kmsg.ProduceResponseTopicPartition{{ErrorCode: kerr.MessageTooLarge.Code}}}}
+		return resp, nil, true
+	})
+	failed := map[string]error{}
+	rounds := 0
+	for ; len(left) > 0; rounds++ {
+		out, refused, err := s.Pack(t.Context(), left)
+		if b.must(err); len(refused) > 0 {
+			t.Fatal(refused)
+		}
+		again := map[string]bool{}
+		for _, shipment := range out {
+			receipts, err := s.Ship(t.Context(), shipment)
+			b.must(err)
+			for _, r := range receipts {
+				switch {
+				case errors.Is(r.Err, sources.ErrNotSent):
+					again[r.Item] = true
+				case r.Err != nil:
+					failed[r.Item] = r.Err
+				}
+			}
+		}
+		left = slices.DeleteFunc(left, func(p sources.Parcel) bool { return !again[p.Item] })
+	}
+	if len(failed) != 1 || !errors.Is(failed["13"], sources.ErrTooLarge) || rounds > 6 {
+		t.Errorf("after %d rounds failed: %v", rounds, failed)
+	}
+	if end := b.PartitionInfo(topic, 0).HighWatermark; end != 19 {
+		t.Errorf("%d arrived, want 19", end)
 	}
 }
 

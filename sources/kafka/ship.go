@@ -25,8 +25,9 @@ const (
 // replicas, and sends the same bytes again after every answer that leaves open
 // whether they were. The broker recognises a batch by its producer and
 // sequence: a second copy is not appended, and is answered with the offset of
-// the first. When the broker has forgotten the producer, the batch is looked
-// for on the target.
+// the first. When the broker has forgotten the producer, or may have, the batch
+// is looked for on the target, and sent again only when it is not there and no
+// earlier send of it can still land.
 //
 // Receipts are final. An error without receipts says that shipping was given
 // up for now: it is sources.ErrAmbiguous when the shipment may have arrived,
@@ -38,9 +39,14 @@ func (s *Source) Ship(ctx context.Context, shipment sources.Shipment) ([]sources
 	}
 	ctx, cancel := context.WithTimeout(ctx, shipFor)
 	defer cancel()
-	w := &shipping{s: s, cargo: c, tp: sources.TopicPartition{Topic: shipment.Target.Queue, Partition: c.Partition}, items: shipment.Items}
-	if s.now().After(shipment.RepeatUntil) {
-		return w.find(ctx, errors.New("it is too old to be sent again"))
+	w := &shipping{
+		s: s, cargo: c, tp: sources.TopicPartition{Topic: shipment.Target.Queue, Partition: c.Partition}, items: shipment.Items,
+		open: shipment.Repeated, forgotten: s.now().After(shipment.RepeatUntil),
+	}
+	if w.open && w.forgotten {
+		if receipts, err := w.lookFirst(ctx); receipts != nil || err != nil {
+			return receipts, err
+		}
 	}
 	return w.send(ctx)
 }
@@ -58,6 +64,10 @@ type shipping struct {
 	tp    sources.TopicPartition
 	items []string
 	open  bool // an attempt was made whose outcome nobody knows
+	// forgotten says that the broker may not recognise a second copy: it counts
+	// the age of what it remembers by the timestamps of the records.
+	forgotten bool
+	wrong     []kmsg.ProduceResponseTopicPartitionErrorRecord // the records that the broker refused, where it says which
 }
 
 func (w *shipping) send(ctx context.Context) ([]sources.Receipt, error) {
@@ -65,12 +75,13 @@ func (w *shipping) send(ctx context.Context) ([]sources.Receipt, error) {
 		offset, err := w.once(ctx)
 		switch {
 		case err == nil:
-			w.s.sends.accepted(w.cargo, w.tp, len(w.items))
 			return w.arrived(offset), nil
 		case isAny(err, kerr.OutOfOrderSequenceNumber, kerr.UnknownProducerID, kerr.InvalidProducerEpoch, kerr.DuplicateSequenceNumber):
 			return w.find(ctx, err)
 		case refused(err):
-			return w.refuse(err), nil
+			return w.refuse(ctx, err)
+		case w.open && w.forgotten:
+			return nil, w.giveUp(err) // the next call looks for it first
 		}
 		select {
 		case <-time.After(pause):
@@ -104,13 +115,25 @@ func (w *shipping) once(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	resp, err := ask[*kmsg.ProduceResponse](ctx, w.s, c, leader, w.request(t))
+	resp, err := askOnce[*kmsg.ProduceResponse](ctx, w.s, c, leader, w.request(t))
 	if err != nil {
-		w.open = w.open || !isDial(err)
+		if !isDial(err) {
+			w.unanswered()
+		}
 		w.s.forgetTopics()
 		return 0, err
 	}
 	return w.answer(resp)
+}
+
+// unanswered notes that nobody knows what became of an attempt.
+func (w *shipping) unanswered() {
+	w.open = true
+	w.s.sends.unanswered(w.attempt(), w.s.now())
+}
+
+func (w *shipping) attempt() attempt {
+	return attempt{w.cargo.ProducerID, w.cargo.Sequence, w.tp}
 }
 
 // forgetTopics makes the next question read the metadata anew: a leader moved.
@@ -139,7 +162,7 @@ func (w *shipping) request(t *topic) *kmsg.ProduceRequest {
 
 func (w *shipping) answer(resp *kmsg.ProduceResponse) (int64, error) {
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		w.open = true
+		w.unanswered()
 		return 0, errors.New("the broker answered the send without a result")
 	}
 	p := resp.Topics[0].Partitions[0]
@@ -148,8 +171,9 @@ func (w *shipping) answer(resp *kmsg.ProduceResponse) (int64, error) {
 		return p.BaseOffset, nil
 	}
 	if isAny(err, kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend, kerr.UnknownServerError, kerr.KafkaStorageError) {
-		w.open = true
+		w.unanswered()
 	}
+	w.wrong = p.ErrorRecords
 	if isAny(err, kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.FencedLeaderEpoch, kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.InconsistentTopicID) {
 		w.s.forgetTopics()
 	}
@@ -166,23 +190,61 @@ func refused(err error) bool {
 		kerr.InvalidRequiredAcks, kerr.CorruptMessage, kerr.InvalidTopicException, kerr.UnsupportedForMessageFormat, kerr.PolicyViolation)
 }
 
-// refuse is the broker's no, with what to do. An attempt before it may still
-// have been accepted, so then the target is to be looked at first.
-func (w *shipping) refuse(err error) []sources.Receipt {
+// refuse is the broker's no. A copy that was sent before may have been accepted
+// all the same, so then the target is looked at first. Of a batch that is
+// refused for some of its records, the others go again without them.
+func (w *shipping) refuse(ctx context.Context, err error) ([]sources.Receipt, error) {
+	if w.open {
+		offset, lookErr := w.look(ctx)
+		switch {
+		case lookErr == nil:
+			return w.arrived(offset), nil
+		case !errors.Is(lookErr, errNotThere):
+			return w.cannotTell(err, lookErr)
+		}
+	}
+	if len(w.items) > 1 && isAny(err, kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidTimestamp, kerr.InvalidRecord, kerr.CorruptMessage) {
+		return w.split(err), nil
+	}
+	return w.all(w.advised(err)), nil
+}
+
+// split refuses the records that the broker named (KIP-467). When it named
+// none, all go again in batches of half as many, until the one that it means is
+// alone.
+func (w *shipping) split(err error) []sources.Receipt {
+	out := w.all(fmt.Errorf("%w (%w)", sources.ErrRepack, err))
+	named := false
+	for _, r := range w.wrong {
+		if i := int(r.RelativeOffset); i >= 0 && i < len(out) {
+			why := err
+			if r.ErrorMessage != nil {
+				why = fmt.Errorf("%w: %s", err, *r.ErrorMessage)
+			}
+			out[i].Err, named = w.advised(why), true
+		}
+	}
+	if !named {
+		w.s.sends.halve(w.items)
+	}
+	return out
+}
+
+// advised is a refusal with what to do about it.
+func (w *shipping) advised(err error) error {
 	switch {
 	case isAny(err, kerr.MessageTooLarge, kerr.RecordListTooLarge):
-		err = fmt.Errorf("%w: raise max.message.bytes of topic %s, or send it edited (%w)", sources.ErrTooLarge, w.tp.Topic, err)
+		return fmt.Errorf("%w: raise max.message.bytes of topic %s, or send it edited (%w)", sources.ErrTooLarge, w.tp.Topic, err)
 	case isAny(err, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed):
-		err = fmt.Errorf("give our user the Write permission on topic %s: %w", w.tp.Topic, err)
-	case isAny(err, kerr.InvalidRecord):
-		err = fmt.Errorf("topic %s refuses the record (a compacted topic needs a key): %w", w.tp.Topic, err)
+		return fmt.Errorf("give our user the Write permission on topic %s: %w", w.tp.Topic, err)
+	case isAny(err, kerr.InvalidTimestamp) && w.cargo.KeptTimes:
+		return fmt.Errorf("topic %s refuses the original time of the record, see its message.timestamp settings: send with current time (%w)", w.tp.Topic, err)
 	case isAny(err, kerr.InvalidTimestamp):
-		err = fmt.Errorf("topic %s refuses the time of the record, see its message.timestamp settings and the clocks: %w", w.tp.Topic, err)
+		return fmt.Errorf("topic %s refuses the time of the record, see its message.timestamp settings and the clocks: %w", w.tp.Topic, err)
+	case isAny(err, kerr.InvalidRecord):
+		return fmt.Errorf("topic %s refuses the record (a compacted topic needs a key): %w", w.tp.Topic, err)
 	}
-	if w.open {
-		err = fmt.Errorf("%w: %w", sources.ErrAmbiguous, err)
-	}
-	return w.all(err)
+	return err
 }
 
 func (w *shipping) all(err error) []sources.Receipt {
@@ -194,6 +256,7 @@ func (w *shipping) all(err error) []sources.Receipt {
 }
 
 func (w *shipping) arrived(first int64) []sources.Receipt {
+	w.s.sends.accepted(w.cargo, w.tp, w.items)
 	out := w.all(nil)
 	for i := range out {
 		out[i].Offset = first + int64(i)

@@ -22,6 +22,8 @@ type Source struct {
 	cfg    Config
 	client *kgo.Client
 	now    func() time.Time
+	began  time.Time
+	quiet  time.Duration // see landsWithin
 
 	recogniser *convention.Recogniser
 
@@ -57,7 +59,7 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", c.Name, err)
 	}
-	s := &Source{cfg: c, client: client, now: time.Now}
+	s := &Source{cfg: c, client: client, now: time.Now, began: time.Now(), quiet: landsWithin}
 	s.recogniser = convention.New(c.Mappings, s.seen.names)
 	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/sources/kafka"
@@ -117,8 +118,8 @@ func testUnsentShipment(k *kafkaTest) {
 	k.wantRecords(s, topic, "0", "3", "late")
 }
 
-// testForgottenBatch: when the broker answers that the sequence has a gap, the
-// batch is looked for on the target.
+// testForgottenBatch: a batch that may have been sent, and that the broker may
+// not recognise any more, is looked for on the target.
 func testForgottenBatch(k *kafkaTest) {
 	topic := k.topic("orders", 1, nil)
 	s := k.source()
@@ -126,19 +127,57 @@ func testForgottenBatch(k *kafkaTest) {
 	first := k.pack(s, parcel("a", topic, "a"), parcel("b", topic, "b"))[0]
 	k.ship(s, first, 3)
 	k.fill(topic, 0, 20)
-	first.RepeatUntil = first.RepeatUntil.AddDate(-1, 0, 0) // too old to be sent again
+	first.RepeatUntil = first.RepeatUntil.AddDate(-1, 0, 0)
+	first.Repeated = true
 	k.ship(s, first, 3)
 	never := k.pack(s, parcel("c", topic, "c"))[0]
-	never.RepeatUntil = first.RepeatUntil
+	never.RepeatUntil, never.Repeated = first.RepeatUntil, true
 	receipts, err := s.Ship(k.Context(), never)
-	if err != nil || len(receipts) != 1 || receipts[0].Err == nil || errors.Is(receipts[0].Err, sources.ErrAmbiguous) {
-		k.Errorf("one that is not there: %+v, %v", receipts, err)
+	if !errors.Is(err, sources.ErrAmbiguous) || receipts != nil || !strings.Contains(err.Error(), "may still land") {
+		k.Errorf("one that is not there, and may be under way: %+v, %v", receipts, err)
 	}
 	k.cut(topic, 0, 20)
 	receipts, err = s.Ship(k.Context(), first)
 	if err != nil || len(receipts) != 2 || !errors.Is(receipts[0].Err, sources.ErrAmbiguous) {
 		k.Errorf("one whose place retention has passed: %+v, %v", receipts, err)
 	}
+}
+
+// testKeptTimestamps: records keep the times that they had, and C73: those that
+// the target refuses for their time fail with what to do, and hold up no others.
+func testKeptTimestamps(k *kafkaTest) {
+	day := time.Now().Add(-48 * time.Hour).Truncate(time.Millisecond)
+	at := func(item, topic string, when time.Time) sources.Parcel {
+		p := parcel(item, topic, item)
+		p.Timestamp = when
+		return p
+	}
+	s := k.source()
+	topic := k.topic("orders", 1, nil)
+	shipment := k.pack(s, at("late", topic, day.Add(time.Hour)), at("early", topic, day), parcel("now", topic, "now"))[0]
+	k.ship(s, shipment, 0)
+	got, err := s.Records(k.Context(), topic, 0, 0, 9, 9)
+	if k.must(err); len(got) != 3 || !got[0].Timestamp.Equal(day.Add(time.Hour)) || !got[1].Timestamp.Equal(day) || time.Since(got[2].Timestamp) > time.Hour {
+		k.Errorf("%+v", got)
+	}
+	old := k.pack(s, at("old", topic, day))[0]
+	if time.Until(old.RepeatUntil) > 0 {
+		k.Errorf("the broker remembers a batch of two days ago until %s", old.RepeatUntil)
+	}
+	if !k.Real {
+		return // kfake takes every time
+	}
+	strict := k.topic("strict", 1, map[string]string{"message.timestamp.before.max.ms": "3600000"})
+	three := []sources.Parcel{parcel("a", strict, "a"), at("old", strict, day), parcel("b", strict, "b")}
+	receipts, err := s.Ship(k.Context(), k.pack(s, three...)[0])
+	if k.must(err); len(receipts) != 3 || !errors.Is(receipts[0].Err, sources.ErrNotSent) || !errors.Is(receipts[2].Err, sources.ErrNotSent) {
+		k.Fatalf("%+v", receipts)
+	}
+	if err := receipts[1].Err; errors.Is(err, sources.ErrNotSent) || !strings.Contains(err.Error(), "send with current time") {
+		k.Errorf("the old one: %v", err)
+	}
+	k.ship(s, k.pack(s, three[0], three[2])[0], 0)
+	k.wantRecords(s, strict, "a", "b")
 }
 
 func testCompactedTarget(k *kafkaTest) {

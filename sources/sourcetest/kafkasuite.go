@@ -48,6 +48,7 @@ func KafkaSuite(t *testing.T, b KafkaBench) {
 		"SentTwiceIsAppendedOnce":   testSentTwice,
 		"UnsentShipmentBlocksNone":  testUnsentShipment,
 		"ForgottenBatchIsFound":     testForgottenBatch,
+		"C73KeptTimestamps":         testKeptTimestamps,
 		"C74CompactedNeedsAKey":     testCompactedTarget,
 		"TooLarge":                  testTooLarge,
 		"TargetMadeAgain":           testTargetMadeAgain,

@@ -30,3 +30,6 @@ CREATE INDEX items_by_letter ON items (letter);
 -- Whether the letters of a shipment stay in their queue when they were sent, so
 -- that nothing is left to be done at the source.
 ALTER TABLE shipments ADD COLUMN stays BOOLEAN NOT NULL DEFAULT FALSE;
+
+-- Whether the adapter finds out by itself if an earlier copy arrived.
+ALTER TABLE shipments ADD COLUMN traceable BOOLEAN NOT NULL DEFAULT FALSE;
