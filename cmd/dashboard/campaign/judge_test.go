@@ -262,7 +262,7 @@ func (r *run) close() error {
 	if err != nil {
 		return err
 	}
-	if err := r.judgeAudit(); err != nil {
+	if err := errors.Join(r.judgeAudit(), r.lookForDiscarded(r.ctx)); err != nil {
 		return err
 	}
 	if err := r.stop(); err != nil {
@@ -274,6 +274,9 @@ func (r *run) close() error {
 	}
 	for _, l := range r.letters {
 		switch n := there[l.id]; {
+		case r.discarded[l.id] && (n > 0 || !left[l.where]):
+			r.violate("letter %s is discarded, and is %d times at the target, in the dead-letter queue: %t", l.id, n, left[l.where])
+		case r.discarded[l.id]:
 		case n == 0 && left[l.where]:
 			r.violate("letter %s was never redriven, though every redrive has ended", l.id)
 		case n == 0:

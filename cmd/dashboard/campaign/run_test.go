@@ -31,6 +31,7 @@ type run struct {
 	letters    []*letter
 	byID       map[string]*letter
 	open       []*letter       // in no redrive that we know of
+	discarded  map[string]bool // letters that are discarded: they are never sent
 	asked      []*letter       // in a start whose outcome is not looked at yet
 	known      map[string]bool // redrives whose letters are not open
 	freed      map[string]bool // redrives whose cancelled letters are open again
@@ -194,7 +195,7 @@ func (r *run) storm() error {
 
 const (
 	// patience is how long a life may take to reach its failpoint.
-	patience = 4 * time.Second
+	patience = 6 * time.Second
 	// mostStarts is how many redrives one life starts, so that letters are left
 	// for the others.
 	mostStarts = 3
@@ -279,17 +280,18 @@ func isLost(err error) bool {
 }
 
 // urge is what people do more of, so that a point is reached.
-type urge struct{ start, order, settle, canary bool }
+type urge struct{ start, order, settle, canary, discard bool }
 
 func urgeOf(point string) urge {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(point, part) })
 	}
 	return urge{
-		start:  has("redrive-start", "redrive-finish"),
-		order:  has("control", "pause", "resume", "cancel", "rate"),
-		settle: has("decide", "settle"),
-		canary: has("steer", "canary"),
+		start:   has("redrive-start", "redrive-finish"),
+		order:   has("control", "pause", "resume", "cancel", "rate"),
+		settle:  has("redrive-decide", "settle", "removal"), // what is settled as sent is taken off its queue
+		canary:  has("steer", "canary"),
+		discard: has("discard"),
 	}
 }
 
@@ -323,7 +325,7 @@ func (r *run) provoke(ctx context.Context, point string) (idle bool, err error) 
 			working += n
 			began++
 		}
-		if err := errors.Join(r.meddle(ctx, jobs, u), r.settleSome(ctx, jobs, u)); err != nil {
+		if err := errors.Join(r.meddle(ctx, jobs, u), r.settleSome(ctx, jobs, u), r.discardSome(ctx, u)); err != nil {
 			return false, err
 		}
 		select {
@@ -343,6 +345,24 @@ func (r *run) settleSome(ctx context.Context, jobs []job, u urge) error {
 	return err
 }
 
+// discardSome discards a few letters, and as a rule undoes it.
+func (r *run) discardSome(ctx context.Context, u urge) error {
+	if !u.discard || len(r.open) == 0 {
+		return nil
+	}
+	some := slices.Clone(r.open[:min(len(r.open), 1+r.rnd.IntN(3))])
+	r.open = slices.Clone(r.open[len(some):])
+	var discard struct{ ID string }
+	_, err := r.post(ctx, "/api/v1/discards", map[string]any{"ids": idsOf(some), "reason": "to see what becomes of it"}, &discard)
+	if err != nil || r.rnd.IntN(4) == 0 {
+		return r.notNow(err)
+	}
+	if _, err = r.post(ctx, "/api/v1/discards/"+discard.ID+"/undo", struct{}{}, nil); err == nil {
+		r.open = append(r.open, some...)
+	}
+	return r.notNow(err)
+}
+
 // learn looks at the redrives: what a start whose answer was lost has taken,
 // what was cancelled and is open again, and what waits for a person after
 // three crashes.
@@ -351,7 +371,7 @@ func (r *run) learn(ctx context.Context) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.lookForExpired(ctx); err != nil {
+	if err := errors.Join(r.lookForExpired(ctx), r.lookForDiscarded(ctx)); err != nil {
 		return nil, err
 	}
 	for _, j := range jobs {
@@ -387,6 +407,18 @@ func (r *run) lookForExpired(ctx context.Context) error {
 			r.violate("letter %s (%s) is said to be expired, and nobody took it (life %d)", l.ID, l.where(), r.lives)
 		}
 	}
+	return err
+}
+
+// lookForDiscarded learns what discards have become of which nobody heard.
+func (r *run) lookForDiscarded(ctx context.Context) error {
+	all, err := r.api.letters(ctx, r.queue(), "discarded")
+	r.discarded = map[string]bool{}
+	for _, l := range all {
+		r.discarded[l.ID] = true
+	}
+	is := func(l *letter) bool { return r.discarded[l.id] }
+	r.open, r.asked = slices.DeleteFunc(r.open, is), slices.DeleteFunc(r.asked, is)
 	return err
 }
 

@@ -81,18 +81,20 @@ func TestCampaignShort(t *testing.T) {
 		report(t, r, err)
 	})
 	for _, kind := range []struct {
-		name string
-		fifo bool
-	}{{"SQS standard", false}, {"SQS FIFO", true}} {
+		name    string
+		fifo    bool
+		kills   int // at each place
+		letters int
+	}{{"SQS standard", false, 2, letters}, {"SQS FIFO", true, 1, letters / 2}} {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			endpoint := sqstest.New(sqstest.Options{}).Start(t)
-			tally := newTally(points, 3, 3)
+			tally := newTally(points, kind.kills, kind.kills)
 			q, err := newSQS(t.Context(), "own endpoint", endpoint, endpoint, name("jobs", seed), kind.fifo)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := do(t, executable(t), q, tally, seed, letters, 4*len(points)+3)
+			r, err := do(t, executable(t), q, tally, seed, kind.letters, 2*kind.kills*len(points))
 			report(t, r, err)
 		})
 	}
