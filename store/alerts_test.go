@@ -240,7 +240,10 @@ func TestATurnIsWrittenWholeOrNotAtAll(t *testing.T) {
 	if err := s.Turn(t.Context(), half); err != nil {
 		t.Fatal(err)
 	}
-	again := openAt(t, path) // as after a kill: s was never closed
+	if err := s.unlock(); err != nil { // as after a kill: s was never closed
+		t.Fatal(err)
+	}
+	again := openAt(t, path)
 	watches, err := again.Watches(t.Context(), "payments")
 	if err != nil || string(watches["retry"]) != `{"Group":"retry"}` {
 		t.Errorf("%s %v", watches["retry"], err)

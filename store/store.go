@@ -33,14 +33,33 @@ type Store struct {
 	read   *sql.DB
 	weekly atomic.Pointer[review.Weekly] // when the review is, by which letters are counted
 	index  indexer
+	unlock func() error
 }
 
-// Open opens or creates the SQLite file at path and brings its schema up to
-// date. A postgres:// address is refused: it comes later.
+// ErrInUse is a store that another process has open.
+var ErrInUse = errors.New("the store is in use")
+
+// Open opens or creates the SQLite file at path, for this process alone, and
+// brings its schema up to date. A postgres:// address is refused: it comes
+// later. Errors: ErrInUse.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://") {
 		return nil, errors.New("store: Postgres is not supported yet; name a file")
 	}
+	unlock, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openLocked(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	s.unlock = unlock
+	s.index.start(s)
+	return s, nil
+}
+
+func openLocked(ctx context.Context, path string) (*Store, error) {
 	write, err := open(path, "_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -56,7 +75,6 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store %s: %w", path, err), read.Close(), write.Close())
 	}
-	s.index.start(s)
 	return s, nil
 }
 
@@ -86,7 +104,7 @@ func open(path, more string) (*sql.DB, error) {
 // Close closes the store.
 func (s *Store) Close() error {
 	s.index.end()
-	return errors.Join(s.read.Close(), s.write.Close())
+	return errors.Join(s.read.Close(), s.write.Close(), s.unlock())
 }
 
 // Writable tells whether the store takes a write right now.
