@@ -132,7 +132,7 @@ func (l *line) finish(ctx context.Context, c cursor, now time.Time) sources.Batc
 	w := l.sweep
 	next := cursor{Run: l.s.run, Sweep: c.Sweep, At: now, Note: l.hidden(w)}
 	batch := sources.Batch{Note: next.Note}
-	if l.complete(w) {
+	if l.complete(w) && w.counts.visible == 0 { // of a FIFO queue the deeper letters are visible, and are not handed out
 		batch.Present = l.present(w)
 	}
 	if c.Lost != nil && w.started.Before(c.Lost.Until) {

@@ -25,6 +25,7 @@ type facts struct {
 	feeds          []string // queues whose redrive policies name this one
 	counts         counts
 	moving         string    // a move task that runs, in words
+	moveFailed     string    // the last move task, if it failed, in the words of SQS
 	readAt         time.Time // when the attributes were read
 	err            error     // why they could not be
 }
@@ -140,9 +141,10 @@ func (s *Source) readFeeds(ctx context.Context, f *facts) {
 }
 
 // readMove asks for a move task of the broker's own, which takes letters away
-// while we look.
+// while we look. We start none: it moves the whole queue, tells nobody which
+// letters went, and gives them new ids.
 func (s *Source) readMove(ctx context.Context, f *facts) {
-	f.moving = ""
+	f.moving, f.moveFailed = "", ""
 	if f.arn == "" || !s.inventory.asksMoves(s.now()) {
 		return
 	}
@@ -153,12 +155,25 @@ func (s *Source) readMove(ctx context.Context, f *facts) {
 		}
 		return
 	}
-	for _, task := range out.Results {
-		if state := deref(task.Status); state == "RUNNING" || state == "CANCELLING" {
-			f.moving = fmt.Sprintf("a move task of SQS is %s: %d of about %d letters moved",
-				strings.ToLower(state), task.ApproximateNumberOfMessagesMoved, deref(task.ApproximateNumberOfMessagesToMove))
-		}
+	if len(out.Results) == 0 {
+		return
 	}
+	newest := out.Results[0]
+	progress := fmt.Sprintf("%d of about %s letters moved", newest.ApproximateNumberOfMessagesMoved, thousands(deref(newest.ApproximateNumberOfMessagesToMove)))
+	switch state := deref(newest.Status); state {
+	case "RUNNING", "CANCELLING":
+		f.moving = fmt.Sprintf("a move task of SQS is %s: %s", strings.ToLower(state), progress)
+	case "FAILED":
+		f.moveFailed = fmt.Sprintf("%s; %s", deref(newest.FailureReason), progress)
+	}
+}
+
+// thousands is a number with a comma between its thousands.
+func thousands(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // deref is what a pointer points to, or the zero value.

@@ -17,6 +17,7 @@ const (
 	MissingTarget     = "redrive_policy_target_missing"
 	RetentionTooShort = "dead_letter_retention_too_short"
 	ForgetsTooSoon    = "forgets_before_review"
+	MoveTaskFailed    = "move_task_failed"
 )
 
 // reviewedWithin is how long a letter must last to be seen on the next Monday:
@@ -41,6 +42,7 @@ func (s *Source) Findings(ctx context.Context) ([]sources.Finding, error) {
 			out = append(out, s.ownPolicy(f)...)
 			out = append(out, s.tooShort(f, feeds[name], all)...)
 			out = append(out, s.forgets(f)...)
+			out = append(out, s.moveFailed(f)...)
 		}
 	}
 	return out, nil
@@ -109,6 +111,17 @@ func (s *Source) forgets(f facts) []sources.Finding {
 		fmt.Sprintf("%s forgets letters after %s: one that comes on a Tuesday is gone before the next Monday's review", f.name, days(f.retention)),
 		"Set the retention to 14 days, the most that SQS has.",
 		map[string]any{"retention_seconds": int64(f.retention / time.Second)})
+}
+
+// moveFailed: somebody started a move task at SQS that did not end well.
+func (s *Source) moveFailed(f facts) []sources.Finding {
+	if f.moveFailed == "" {
+		return nil
+	}
+	return s.finding(MoveTaskFailed, f,
+		fmt.Sprintf("the last move task that somebody started at SQS for %s failed: %s", f.name, f.moveFailed),
+		"What it moved is in the other queue under new ids, the rest is here. Redrive the rest from here: that moves letter by letter, and says which.",
+		map[string]any{"failure": f.moveFailed})
 }
 
 func days(d time.Duration) string {

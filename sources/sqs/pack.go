@@ -145,11 +145,15 @@ func (p *packing) refuseAll(parcels []sources.Parcel, err error) {
 // packFor packs letters of one dead-letter queue for one target.
 func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.Parcel, into *packing) error {
 	wanted := map[string]entry{}
-	for _, e := range into.messages(to, parcels) {
+	messages := into.messages(to, parcels)
+	for _, e := range messages {
 		wanted[e.Message] = e
 	}
 	l := s.line(from)
 	got, err := l.take(ctx, wanted)
+	if from.fifo {
+		got.order = l.noneOvertakes(ctx, messages, got)
+	}
 	for id, why := range got.gone {
 		into.refused[wanted[id].Item] = why
 	}
@@ -157,6 +161,31 @@ func (s *Source) packFor(ctx context.Context, from, to facts, parcels []sources.
 	s.forgetBroken(to.name)
 	into.add(s.shipments(l, to, l.asHeld(wanted, got.order)))
 	return err
+}
+
+// noneOvertakes leaves out letters of a FIFO group that stand behind one that is
+// to go too and is not held just now. They are let go: while one of a group is
+// held SQS hands out none of the others.
+func (l *line) noneOvertakes(ctx context.Context, messages []entry, got taken) []string {
+	closed, behind := map[string]bool{}, map[string]hold{}
+	l.mu.Lock()
+	for _, e := range messages {
+		switch held := slices.Contains(got.order, e.Message); {
+		case held && closed[e.Group]:
+			behind[e.Message] = l.kept[e.Message]
+			delete(l.kept, e.Message)
+		case !held && got.gone[e.Message] == nil:
+			closed[e.Group] = true
+		}
+	}
+	l.mu.Unlock()
+	if len(behind) > 0 {
+		l.setHidden(ctx, behind, 0) // what cannot be let go turns visible by itself
+	}
+	return slices.DeleteFunc(got.order, func(id string) bool {
+		_, waits := behind[id]
+		return waits
+	})
 }
 
 // asHeld are the messages of letters with the receipts of their holds.

@@ -320,7 +320,7 @@ func TestALetterDeepInAGroupWaitsForThoseInFront(t *testing.T) {
 	w := newWorld(t, sqstest.Options{}, sqs.Config{})
 	w.must(w.CreateDeadLetterQueue("dlq.fifo", 3, "work.fifo"))
 	var parcels []sources.Parcel
-	for i := range 25 {
+	for i := range 40 {
 		body := fmt.Sprintf("%02d", i)
 		id := w.Put("dlq.fifo", sqstest.Message{Body: body, Source: "work.fifo", Group: "g"})
 		parcels = append(parcels, sources.Parcel{
@@ -332,10 +332,10 @@ func TestALetterDeepInAGroupWaitsForThoseInFront(t *testing.T) {
 		t.Errorf("the 21st alone: %v", o)
 	}
 	o := w.redrive(parcels)
-	if len(o.confirmed) != 25 {
+	if len(o.confirmed) != 40 {
 		t.Errorf("%d confirmed, failed: %v", len(o.confirmed), o.failed)
 	}
-	if got := w.bodies("work.fifo"); !slices.IsSorted(got) || len(got) != 25 {
+	if got := w.bodies("work.fifo"); !slices.IsSorted(got) || len(got) != 40 {
 		t.Errorf("arrived: %v", got)
 	}
 }

@@ -24,6 +24,7 @@ type Fault struct {
 	Entries map[int]EntryFailed // entries of a batch that fail, by their place in it
 	Drop    bool                // close the connection without an answer
 	After   bool                // with Status or Drop: do what was asked first, so that the caller cannot know
+	Lie     bool                // say that a message was deleted, and leave it: as SQS may with a receipt whose time is over
 }
 
 // EntryFailed is the failure of one entry inside the 200 of a batch.

@@ -167,3 +167,10 @@ func (s *Server) Messages(queue string) []Message {
 	}
 	return out
 }
+
+// SetMove has SQS tell of a move task from a queue, which stands still.
+func (s *Server) SetMove(queue, status string, moved, toMove int, failure string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks = append(s.tasks, &moveTask{source: s.ARN(queue), status: status, moved: moved, toMove: toMove, failure: failure, started: s.now()})
+}

@@ -110,7 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var out any
 	if fault.lets() {
-		req.faults = fault.Entries
+		req.faults, req.lie = fault.Entries, fault.Lie
 		out, err = s.do(r, action, req)
 	}
 	if fault.Drop {

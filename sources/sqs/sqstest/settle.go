@@ -8,11 +8,11 @@ import (
 )
 
 func (s *Server) deleteMessage(q *queue, req *request) (any, error) {
-	return nil, s.remove(q, req.ReceiptHandle)
+	return nil, s.remove(q, req, req.ReceiptHandle)
 }
 
 func (s *Server) deleteBatch(q *queue, req *request) (any, error) {
-	return batch(req, func(e *entry) (object, error) { return object{}, s.remove(q, e.ReceiptHandle) })
+	return batch(req, func(e *entry) (object, error) { return object{}, s.remove(q, req, e.ReceiptHandle) })
 }
 
 func (s *Server) changeVisibility(q *queue, req *request) (any, error) {
@@ -41,9 +41,9 @@ func (s *Server) byReceipt(q *queue, receipt string) (*message, error) {
 // remove deletes a message. With a handle that is not the newest a standard
 // queue says yes and does nothing, as SQS may; a FIFO queue refuses one whose
 // time is over.
-func (s *Server) remove(q *queue, receipt string) error {
+func (s *Server) remove(q *queue, req *request, receipt string) error {
 	m, err := s.byReceipt(q, receipt)
-	if err != nil || m == nil {
+	if err != nil || m == nil || req.lie {
 		return err
 	}
 	if q.fifo && !m.visible.After(s.now()) {

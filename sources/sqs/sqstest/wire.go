@@ -25,6 +25,7 @@ type request struct {
 
 	base   string              // what queue URLs begin with
 	faults map[int]EntryFailed // entries that a Fault fails
+	lie    bool                // of the fault
 }
 
 // entry is one message of a batch, or the only one of a request.
