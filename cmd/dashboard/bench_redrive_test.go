@@ -76,8 +76,16 @@ type redriveBench struct {
 	letters       int
 	target, queue string
 	client        *kgo.Client
-	source        *kafka.Source
+	source        benchSource
 	db            *store.Store
+}
+
+// benchSource is an adapter as a redrive uses it.
+type benchSource interface {
+	review.Reader
+	review.Sender
+	review.Receivers
+	Close()
 }
 
 func newRedriveBench(b *testing.B, address string, run, letters int) *redriveBench {
@@ -86,11 +94,11 @@ func newRedriveBench(b *testing.B, address string, run, letters int) *redriveBen
 	r.client = benchClient(b, address)
 	createTopics(b, r.client, benchPartitions, r.target, r.queue)
 	r.fill(b)
-	var err error
-	r.source, err = kafka.New(kafka.Config{Name: "bench", Brokers: []string{address}, DeadLetters: sources.Patterns{Include: []string{r.queue}}, From: kafka.From{All: true}})
+	source, err := kafka.New(kafka.Config{Name: "bench", Brokers: []string{address}, DeadLetters: sources.Patterns{Include: []string{r.queue}}, From: kafka.From{All: true}})
 	if err != nil {
 		b.Fatal(err)
 	}
+	r.source = source
 	path := filepath.Join(b.TempDir(), "unwedge.db")
 	if r.db, err = store.Open(b.Context(), path); err != nil {
 		b.Fatal(err)
