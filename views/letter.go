@@ -41,6 +41,7 @@ type LetterPage struct {
 	// and came back as this one, and of the one that this one came back as.
 	ReturnedFrom string
 	CameBackAs   string
+	Lives        []Life // its redrives, and those of the letters that it was before, oldest first
 	Redrive      string // id of the redrive that it is or was in
 	Links        []OutLink
 	Previous     *Link

@@ -42,6 +42,7 @@ type letterJSON struct {
 	Key            keyJSON      `json:"key"`
 	Headers        []headerJSON `json:"headers"`
 	Value          valueJSON    `json:"value"`
+	Lives          []lifeJSON   `json:"lives"` // null in a list
 }
 
 type offsetPlace struct {

@@ -45,6 +45,9 @@ func (s *Server) showLetter(c echo.Context) error {
 	if err := s.letterContext(c.Request().Context(), &page, l); err != nil {
 		return err
 	}
+	if err := s.letterLives(c.Request().Context(), &page); err != nil {
+		return err
+	}
 	return s.show(c, views.Letter(page))
 }
 

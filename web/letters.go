@@ -74,7 +74,13 @@ func (s *Server) showLetterJSON(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return ok(c, letterOf(l))
+	lives, err := s.livesOf(c.Request().Context(), l.ID)
+	if err != nil {
+		return err
+	}
+	answer := letterOf(l)
+	answer.Lives = livesJSON(lives)
+	return ok(c, answer)
 }
 
 func (s *Server) showLetterValue(c echo.Context) error {

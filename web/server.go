@@ -52,6 +52,7 @@ type Config struct {
 	Incidents Incidents
 	Redrives  Redrives
 	Plans     Plans
+	Lives     Lives // nil: nobody keeps them
 	Desk      Desk
 	Control   Control
 	Settler   Settler

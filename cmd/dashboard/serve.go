@@ -149,7 +149,9 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	h.worker.Readers, h.worker.Returns = readers(list), db
 	h.worker.Changed = func(id string) { events.Publish("redrive", id) }
 	h.follower = &review.Follower{Tracks: db, Passed: passers(list), Log: log, Changed: func(f review.Followed) {
-		events.Publish("letters", f.Letters...)
+		if len(f.Letters) > 0 {
+			events.Publish("letters", f.Letters...)
+		}
 		events.Publish("redrive", f.Redrives...)
 		for _, id := range f.Redrives { // it may wait for its canaries, or be paused
 			h.worker.Wake(id)
@@ -178,7 +180,7 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 	}}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
-		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Desk: desk, Control: control, Settler: control,
+		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
