@@ -128,18 +128,21 @@ func (b *booking) land(ctx context.Context, all []landed, state review.ItemState
 	for chunk := range slices.Chunk(all, 1000) {
 		values, args := landedRows(chunk)
 		result, err := b.tx.ExecContext(ctx, `WITH landed (number, line, place, message) AS (VALUES `+values+`)
-			UPDATE items SET state = 'sent', receipt_partition = landed.line, receipt_offset = landed.place, receipt_message = landed.message
-			FROM landed WHERE items.number = landed.number AND items.state = 'sending' AND items.redrive = `+fmt.Sprint(b.number), args...)
+			UPDATE items SET state = ?, error = '', receipt_partition = landed.line, receipt_offset = landed.place, receipt_message = landed.message
+			FROM landed WHERE items.number = landed.number AND items.state = 'sending' AND items.redrive = `+fmt.Sprint(b.number), append(args, string(state))...)
 		if err != nil {
 			return err
 		}
 		n, err := result.RowsAffected()
+		if err == nil && n != int64(len(chunk)) {
+			err = fmt.Errorf("only %d of the %d letters that were sent are under way", n, len(chunk))
+		}
 		if err != nil {
 			return err
 		}
-		b.counts.turn(b.number, review.Sending, review.Sent, n)
+		b.counts.turn(b.number, review.Sending, state, n)
 		if state == review.Confirmed {
-			if err := b.confirm(ctx, landedNumbers(chunk)); err != nil {
+			if err := b.confirmed(ctx, landedNumbers(chunk)); err != nil {
 				return err
 			}
 		}
@@ -183,21 +186,23 @@ func (b *booking) takeBack(ctx context.Context, list []int64) ([]int64, error) {
 	return list, err
 }
 
-// confirm makes sent items confirmed, or returned when they have come back
-// already, and their letters redriven.
+// confirm makes those of the items confirmed that were sent.
 func (b *booking) confirm(ctx context.Context, list []int64) error {
-	list, err := b.in(ctx, list, review.Sent)
+	list, err := b.turn(ctx, list, review.Sent, review.Confirmed, "")
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	return b.confirmed(ctx, list)
+}
+
+// confirmed does what goes with items that have just been confirmed: they are
+// returned when they have come back already, their letters are redriven, and
+// that is in the audit.
+func (b *booking) confirmed(ctx context.Context, list []int64) error {
 	letters := `number IN (SELECT letter FROM items WHERE ` + b.of(list)
 	if err := move(ctx, b.tx, review.Redriven, letters+`)`); err != nil {
 		return err
 	}
-	if _, err = b.tx.ExecContext(ctx, `UPDATE items SET state = 'confirmed', error = '' WHERE `+b.of(list)); err != nil {
-		return err
-	}
-	b.counts.turn(b.number, review.Sent, review.Confirmed, int64(len(list)))
 	if err := b.confirmBack(ctx, list, letters); err != nil {
 		return err
 	}
