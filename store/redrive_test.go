@@ -41,7 +41,7 @@ func (o *office) open(t *testing.T) {
 	o.Store = reopen(t, o.path)
 	rules := review.Rules{To: sources.Patterns{Include: []string{"*"}, Exclude: []string{"secret"}}, DropHeaders: []string{"x-retry-count"}}
 	outlet := review.Outlet{Sender: o.broker, Rules: rules}
-	o.desk = &review.Desk{Letters: o, Plans: o, Starter: o, Outlets: map[string]review.Outlet{"payments": outlet, "aws": outlet}, Now: time.Now}
+	o.desk = &review.Desk{Letters: o, Plans: o, Starter: o, Takers: o, Outlets: map[string]review.Outlet{"payments": outlet, "aws": outlet}, Now: time.Now}
 }
 
 // work runs a worker until the office is closed. The journal may be one that
@@ -124,7 +124,7 @@ func TestARedriveSendsTheSameBytesInOrder(t *testing.T) {
 	shuffled := slices.Clone(ids)
 	slices.Sort(shuffled)
 	job := o.ended(t, o.start(t, append(shuffled, shuffled[0])).ID)
-	if job.State != review.JobDone || job.Total != 40 || job.Counts[review.Confirmed] != 40 || job.Verdict != "40 redriven" {
+	if job.State != review.JobDone || job.Total != 40 || job.Counts[review.Confirmed] != 40 || job.Verdict != "40 redriven: 40 not read yet" {
 		t.Errorf("%+v", job)
 	}
 	last := map[int32]int64{}
@@ -323,7 +323,7 @@ func TestC56ATargetThatVanishesFailsTheRedriveAndLosesNothing(t *testing.T) {
 	o.broker.set(func() { o.broker.missing["jobs"] = true })
 	o.work(t, o.Store)
 	job = o.ended(t, job.ID)
-	if job.State != review.JobFailed || job.Counts[review.ItemFailed] != 20 || !strings.Contains(job.Verdict, "0 redriven, 20 failed: target jobs: no such queue") {
+	if job.State != review.JobFailed || job.Counts[review.ItemFailed] != 20 || !strings.Contains(job.Verdict, "0 redriven: 20 failed: target jobs: no such queue") {
 		t.Errorf("%+v", job)
 	}
 	if got := o.statuses(t, ids); got != "map[open:20]" || len(o.broker.left) != 20 {
@@ -464,7 +464,7 @@ func TestALetterThatComesBackIsKnown(t *testing.T) {
 	}
 	old, err := o.Letter(t.Context(), ids[0])
 	must(t, err)
-	if job = o.job(t, job.ID); old.Outcome != review.Returned || old.Status != review.Redriven || job.Counts[review.ItemReturned] != 2 || job.Verdict != "12 redriven, 2 came back" {
+	if job = o.job(t, job.ID); old.Outcome != review.Returned || old.Status != review.Redriven || job.Counts[review.ItemReturned] != 2 || job.Verdict != "12 redriven: 10 not read yet, 2 came back" {
 		t.Errorf("%s %s; %+v", old.Status, old.Outcome, job)
 	}
 	c, err := o.Cause(t.Context(), "ca_one")
