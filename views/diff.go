@@ -2,7 +2,6 @@ package views
 
 // DiffView is what an edit makes of letters, before anything is sent.
 type DiffView struct {
-	Frame
 	Letters []LetterDiff // the first two hundred
 	Total   int          // letters of the plan
 }

@@ -1,6 +1,11 @@
 package views
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // EditLetterPage is the form in which one letter is edited before it is
 // redriven. It goes to POST /letters/{id}/edit, with the fields value and
@@ -141,3 +146,12 @@ func (f EditField) layers() string {
 
 // digits is a number as it stands in the name of a form's field.
 func digits(n int) string { return strconv.Itoa(n) }
+
+// asTyped is text to be edited, as it is: what a box does not show it must send
+// all the same. Text that no box could hold is only shown.
+func asTyped(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		return s
+	}
+	return Visible(s)
+}

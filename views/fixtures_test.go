@@ -405,7 +405,12 @@ func fixtures() []fixture {
 		{"letter", letterPage()},
 		{"letter-bare", letterBare()},
 		{"letter-huge", letterHuge()},
+		{"edit", editLetterPage()},
+		{"edit-refused", editRefused()},
+		{"edit-huge", editHuge()},
+		{"edit-many", editManyPage()},
 		{"plan", planPage()},
+		{"plan-edited", planEdited()},
 		{"plan-refused", planRefused()},
 		{"plan-started", planStarted()},
 		{"redrive", redrivePage()},
@@ -433,6 +438,10 @@ func component(t testing.TB, page any) templ.Component {
 		return Now(p)
 	case LagPage:
 		return Lag(p)
+	case EditLetterPage:
+		return EditLetter(p)
+	case EditManyPage:
+		return EditMany(p)
 	case ReviewPage:
 		return Review(p)
 	case CausePage:

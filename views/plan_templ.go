@@ -143,7 +143,7 @@ func Plan(p PlanPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Edit != nil {
-				templ_7745c5c3_Err = Diff(*p.Edit).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = p.diff(*p.Edit).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

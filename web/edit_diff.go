@@ -16,11 +16,11 @@ const (
 
 // planDiff is what the edit of a plan makes of its first letters, read a few at
 // a time; nil when there is no edit.
-func (s *Server) planDiff(ctx context.Context, f views.Frame, plan review.Plan) (*views.DiffView, error) {
+func (s *Server) planDiff(ctx context.Context, plan review.Plan) (*views.DiffView, error) {
 	if plan.Edit.IsEmpty() {
 		return nil, nil
 	}
-	v := &views.DiffView{Frame: f, Total: plan.Total}
+	v := &views.DiffView{Total: plan.Total}
 	for chunk := range slices.Chunk(plan.Letters[:min(len(plan.Letters), mostDetailed)], detailChunk) {
 		ids := make([]string, 0, len(chunk))
 		for _, l := range chunk {

@@ -142,7 +142,7 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 		Expired: s.Now().Sub(plan.CreatedAt) > review.PlanKept, Started: plan.Redrive,
 		NotKnown: plan.NotKnown, To: plan.To, Rate: plan.RatePerSecond, Canary: plan.Canary, KeepTime: plan.KeepTimestamps,
 	}
-	if page.Edit, err = s.planDiff(ctx, page.Frame, plan); err != nil {
+	if page.Edit, err = s.planDiff(ctx, plan); err != nil {
 		return err
 	}
 	if page.Choices, err = s.choices(ctx, plan); err != nil {
