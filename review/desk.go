@@ -16,6 +16,9 @@ type Shelf interface {
 	// max, fewer where they are heavy, and at least one while there are any.
 	// Without bodies a letter has the size of its body only.
 	LettersOfPlan(ctx context.Context, plan string, from, max int, bodies bool) ([]Letter, error)
+	// KeysBeside gives see the keys and places of letters of a queue that are
+	// open and not in the plan, the latest first, at most max.
+	KeysBeside(ctx context.Context, plan, source, queue string, max int, see func(Letter)) error
 	Queues(ctx context.Context) ([]Queue, error)
 }
 

@@ -39,7 +39,7 @@ func (d *Desk) lookBack(ctx context.Context, p *planner, plan Plan) error {
 	if !p.looks() {
 		return nil
 	}
-	l := &lookout{p: p, by: map[lookFor]*search{}}
+	l := &lookout{p: p, by: map[lookFor]*search{}, beside: map[queueName]map[string][]Letter{}}
 	if err := l.collect(ctx, d, plan); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (d *Desk) lookBack(ctx context.Context, p *planner, plan Plan) error {
 		p.gaps.add("of the %s only the first %s were looked for in other queues", letters(plan.Total), payload.Count(lookMost))
 	}
 	l.look(ctx)
-	return nil
+	return l.lookBeside(ctx, d, plan)
 }
 
 // looks tells whether any source can look through its queues.
@@ -102,6 +102,9 @@ type lookout struct {
 	p     *planner
 	order []*search
 	by    map[lookFor]*search
+	// beside are letters by the queue that they lie in and their key: their keys
+	// and places only.
+	beside map[queueName]map[string][]Letter
 }
 
 // collect goes through the letters and notes what to look for.
@@ -144,6 +147,11 @@ func (l *lookout) want(one Letter, out Outlet) {
 			w.at = &o
 		}
 		l.search(lookFor{one.Source, to, sources.Field{In: sources.InKey}, false}).add(value, w)
+		lies := queueName{one.Source, one.Queue}
+		if l.beside[lies] == nil {
+			l.beside[lies] = map[string][]Letter{}
+		}
+		l.beside[lies][value] = append(l.beside[lies][value], Letter{ID: one.ID, FoundAt: one.FoundAt, DeadLetter: sources.DeadLetter{Place: one.Place, DeadAt: one.DeadAt}})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // drawer is a shelf, a store of plans and a source in memory.
 type drawer struct {
 	letters []Letter
+	beside  []Letter // others of the same queue
 	plan    Plan
 	decided []Planned
 
@@ -30,6 +31,13 @@ type drawer struct {
 func (d *drawer) LettersOfPlan(_ context.Context, _ string, from, most int, bodies bool) ([]Letter, error) {
 	d.bodies = d.bodies || bodies
 	return d.letters[from:min(len(d.letters), from+most)], nil
+}
+
+func (d *drawer) KeysBeside(_ context.Context, _, _, _ string, _ int, see func(Letter)) error {
+	for _, l := range d.beside {
+		see(l)
+	}
+	return nil
 }
 
 func (d *drawer) Queues(context.Context) ([]Queue, error) {
@@ -219,6 +227,20 @@ func TestNewerRecordsOfTheSameKey(t *testing.T) {
 	d.decided = nil
 	if _, w = d.planned(t, "newer_same_key"); w == nil || !slices.Equal(w.LetterIDs, []string{"dl_1", "dl_3"}) {
 		t.Errorf("behind its original, whatever its time says: %+v", w)
+	}
+}
+
+// TestALaterLetterOfTheSameKeyIsTold: one that lies behind in the same queue, and
+// is not in the plan.
+func TestALaterLetterOfTheSameKeyIsTold(t *testing.T) {
+	for offset, want := range map[int64]bool{4: false, 6: true} {
+		one, other := lateLetter(1), lateLetter(1)
+		other.ID, one.Place.Offset, other.Place.Offset = "dl_other", 5, offset
+		d := &drawer{letters: []Letter{one, lateLetter(2)}, beside: []Letter{other}}
+		_, w := d.planned(t, "newer_same_key")
+		if (w != nil) != want || w != nil && !slices.Equal(w.Evidence, []string{"letter dl_1: letter dl_other of the same key came to orders.dlq later, and is not in this plan"}) {
+			t.Errorf("offset %d: %+v", offset, w)
+		}
 	}
 }
 

@@ -94,3 +94,41 @@ func upTo(t time.Time) string {
 	}
 	return ", up to " + moment(t)
 }
+
+// besideMost is how many other letters of a queue are looked at for the same keys.
+const besideMost = 100_000
+
+// lookBeside looks for later letters of the same keys that lie in the same
+// dead-letter queue and are not in the plan.
+func (l *lookout) lookBeside(ctx context.Context, d *Desk, plan Plan) error {
+	for lies, wanted := range l.beside {
+		seen := 0
+		err := d.Letters.KeysBeside(ctx, plan.ID, lies.source, lies.name, besideMost, func(other Letter) {
+			seen++
+			key := other.RedriveKey()
+			if key == nil {
+				return
+			}
+			for _, one := range wanted[string(key)] {
+				if l.p.seen.newer[one.ID] == "" && liesBehind(other, one) {
+					l.p.seen.newer[one.ID] = fmt.Sprintf("letter %s of the same key came to %s later, and is not in this plan", other.ID, lies.name)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if seen == besideMost {
+			l.p.gaps.add("of the other letters of %s only the latest %s were looked at for the same keys", lies.name, payload.Count(besideMost))
+		}
+	}
+	return nil
+}
+
+// liesBehind tells whether a letter came to its queue after another one.
+func liesBehind(other, one Letter) bool {
+	if other.Place.Partition == one.Place.Partition && other.Place.TopicID == one.Place.TopicID {
+		return other.Place.Offset > one.Place.Offset
+	}
+	return other.ListedAt().After(one.ListedAt())
+}

@@ -86,6 +86,27 @@ func scanOutline(r *sql.Rows) (l review.Letter, place int, err error) {
 	return l, place, err
 }
 
+// KeysBeside gives see the keys and places of letters of a queue that are open
+// and not in a plan, the latest first, at most so many.
+func (s *Store) KeysBeside(ctx context.Context, plan, source, queue string, most int, see func(review.Letter)) error {
+	err := each(ctx, s.read, func(r *sql.Rows) error {
+		var l review.Letter
+		var found, dead int64
+		var key, originalKey bytesOrNull
+		err := r.Scan(&l.ID, &found, &dead, &l.Place.TopicID, &l.Place.Partition, &l.Place.Offset, &key, &originalKey)
+		if l.FoundAt, l.DeadAt, l.Key, l.OriginalKey = instant(found), instant(dead), key, originalKey; err == nil {
+			see(l)
+		}
+		return err
+	}, `SELECT l.id, l.found_at, l.dead_at, l.topic_id, l.line, l.place, p.key, p.original_key FROM letters l JOIN payloads p ON p.letter = l.number
+		WHERE l.queue = (SELECT number FROM queues WHERE source = ? AND name = ?) AND l.status IN ('open', 'snoozed')
+		AND l.number NOT IN (SELECT letter FROM plan_order WHERE plan = ?) ORDER BY l.number DESC LIMIT ?`, source, queue, plan, most)
+	if err != nil {
+		return fmt.Errorf("read the keys of the other letters of %s: %w", queue, err)
+	}
+	return nil
+}
+
 // HoldsOf tells what keeps letters from being redriven: the redrive that has
 // them, else what was decided of them. One that can be had is in none.
 func (s *Store) HoldsOf(ctx context.Context, ids []string) ([]review.Hold, error) {

@@ -124,3 +124,17 @@ func TestAPlanReadsNoMoreBodiesThanItMust(t *testing.T) {
 		t.Errorf("%+v, %v", last, err)
 	}
 }
+
+// TestTheKeysOfLettersBesideAPlan are those of the same queue that are open and
+// not in it, the latest first.
+func TestTheKeysOfLettersBesideAPlan(t *testing.T) {
+	o := newOffice(t, true)
+	ids := take(t, o.Store, look(payments(0, 10), time.Now(), oneCause)).New
+	plan, err := o.desk.Plan(t.Context(), review.Request{Selection: review.Selection{IDs: ids[:7]}})
+	must(t, err)
+	var got []string
+	must(t, o.KeysBeside(t.Context(), plan.ID, "payments", "payment.events.dlq", 2, func(l review.Letter) { got = append(got, l.ID+" "+string(l.Key)) }))
+	if want := fmt.Sprint([]string{ids[9] + " user-9", ids[8] + " user-8"}); fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
