@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -24,10 +25,11 @@ import (
 	"github.com/unwedge/unwedge/store"
 )
 
-// redriveLetters is how many letters a run redrives, benchPartitions how many
-// partitions each topic has.
+// benchPartitions is how many partitions each topic has.
 const benchPartitions = 6
 
+// redriveLetters is how many letters a run redrives: UNWEDGE_BENCH_LETTERS, else
+// 30,000.
 func redriveLetters() int {
 	if n, err := strconv.Atoi(os.Getenv("UNWEDGE_BENCH_LETTERS")); err == nil {
 		return n
@@ -49,10 +51,14 @@ func redriveLetters() int {
 // the same, and a row of the ledger for each letter.
 func BenchmarkRedrive(b *testing.B) {
 	server := sourcetest.SharedKafka(b)
-	var ratios, withStart, packed []float64
+	var ratios, withStart, packed, grown []float64
 	for run := 0; b.Loop(); run++ {
 		r := newRedriveBench(b, server.Address, run, redriveLetters())
+		debug.FreeOSMemory()
+		before := resident(b)
 		start, work := r.redrive(b)
+		grown = append(grown, float64(r.most-before)/(1<<20))
+		b.Logf("resident: %d MiB before the redrive, at most %d MiB", before>>20, r.most>>20)
 		sent := r.read(b)
 		plain := r.produce(b, sent, fmt.Sprintf("bench.plain.%d", run), kgo.NoCompression())
 		snappy := r.produce(b, sent, fmt.Sprintf("bench.snappy.%d", run), kgo.SnappyCompression())
@@ -67,6 +73,7 @@ func BenchmarkRedrive(b *testing.B) {
 		b.ReportMetric(all[len(all)/2], name+"-median")
 		b.ReportMetric(all[len(all)-1], name+"-best")
 	}
+	b.ReportMetric(slices.Max(grown), "MiB-grown-most")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -78,6 +85,7 @@ type redriveBench struct {
 	client        *kgo.Client
 	source        benchSource
 	db            *store.Store
+	most          int64 // bytes that the process had at most while it redrove
 }
 
 // benchSource is an adapter as a redrive uses it.
@@ -106,6 +114,20 @@ func newRedriveBench(b *testing.B, address string, run, letters int) *redriveBen
 	r.collect(b)
 	waitIndexed(b, path, r.letters)
 	return r
+}
+
+// resident is how many bytes of memory this process has, by Linux.
+func resident(b *testing.B) int64 {
+	b.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		b.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
 }
 
 func (r *redriveBench) close() {
@@ -231,6 +253,7 @@ func (r *redriveBench) redrive(b *testing.B) (start, work time.Duration) {
 	done.Go(func() { _ = worker.Run(ctx) })
 	for job.EndedAt.IsZero() {
 		<-ended
+		r.most = max(r.most, resident(b))
 		if job, err = r.db.Redrive(b.Context(), job.ID); err != nil {
 			b.Fatal(err)
 		}
