@@ -12,7 +12,7 @@ bench:
 	go test -run '^$$' -bench 'TakeLetters' -benchtime 3x ./store
 	go test -run '^$$' -bench 'Lag' -benchtime 50x ./sources/kafka
 	go test -run '^$$' -bench 'ReviewPage' -benchtime 300x ./cmd/dashboard
-	go test -run '^$$' -bench 'Redrive' -benchtime 3x -timeout 30m ./cmd/dashboard
+	go test -run '^$$' -bench 'Redrive$$' -benchtime 3x -timeout 30m ./cmd/dashboard
 	go test -run '^$$' -bench 'RedriveSQS' -benchtime 3x -timeout 30m ./cmd/dashboard
 
 # Kills redrives and their brokers for half an hour and more, and writes what
