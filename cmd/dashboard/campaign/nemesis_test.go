@@ -46,7 +46,7 @@ func (n nemesis) suffer(t testing.TB, program string, points []string, seed uint
 	defer r.program.kill()
 	r.rough = true
 	if n.play != nil {
-		return r, n.play(r)
+		return r, errors.Join(r.begin(""), n.play(r))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ill := make(chan error, 1)

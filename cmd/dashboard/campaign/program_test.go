@@ -20,8 +20,12 @@ import (
 const moduleRoot = "../../.."
 
 // hold is how long letters of SQS are held by a program under test: what a
-// killed run leaves hidden is visible again after seconds.
-const hold = 3 * time.Second
+// killed run leaves hidden is visible again after seconds. listingHold is the
+// same for its first life, which has to see all of a long queue.
+const (
+	hold        = 3 * time.Second
+	listingHold = time.Minute
+)
 
 var built struct {
 	once sync.Once
@@ -110,8 +114,12 @@ func (p *program) start(armed string) error {
 	}
 	p.lives++
 	fmt.Fprintf(out, "--- life %d %s\n", p.lives, armed)
+	held := hold
+	if p.lives == 1 {
+		held = listingHold
+	}
 	cmd := exec.Command(p.binary, "serve", "--config", p.configFile())
-	cmd.Env = append(os.Environ(), "UNWEDGE_FAILPOINT="+armed, "UNWEDGE_HOLD="+hold.String(), "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none")
+	cmd.Env = append(os.Environ(), "UNWEDGE_FAILPOINT="+armed, "UNWEDGE_HOLD="+held.String(), "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, dieWithUs()
 	p.cmd, p.ours, p.ended = cmd, false, make(chan struct{})
 	ended, started := p.ended, make(chan error)

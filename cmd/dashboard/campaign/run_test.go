@@ -86,7 +86,10 @@ func newRun(t testing.TB, binary string, b broker, tally *tally, seed uint64, n,
 	}
 	r.open = slices.Clone(r.letters)
 	r.counts.runs, r.counts.letters = 1, n
-	return r, r.plan()
+	if err := r.plan(); err != nil {
+		return nil, err
+	}
+	return r, r.stop() // it lets go of what it has looked at
 }
 
 // begin starts a life that is to answer.
@@ -179,7 +182,6 @@ func eventually(ctx context.Context, within time.Duration, try func() error) err
 // storm kills the program until the run has had its kills, or all letters are
 // on their way.
 func (r *run) storm() error {
-	r.program.kill()
 	for r.counts.kills < r.most {
 		point, more := r.tally.next(r.rnd)
 		if !more {
