@@ -34,6 +34,16 @@ func (s *Store) Lives(ctx context.Context, letter string) ([]review.Life, error)
 	return lives, nil
 }
 
+// RedrivesAt are the redrives that sent the record at which an incident stands,
+// or one of the next.
+func (s *Store) RedrivesAt(ctx context.Context, incident string) ([]string, error) {
+	ids, err := column[string](ctx, s.read, `SELECT id FROM redrives WHERE incident = ? ORDER BY number`, incident)
+	if err != nil {
+		return nil, fmt.Errorf("find the redrives at incident %s: %w", incident, err)
+	}
+	return ids, nil
+}
+
 func scanLife(r *sql.Rows) (review.Life, error) {
 	var l review.Life
 	var started, sent, returned int64

@@ -58,6 +58,7 @@ type IncidentPage struct {
 	LineOf   string // owner of the line: "client id (member id)"
 	Lanes    []Lane
 	Known    []Known
+	Redrives []string // ids of those that sent the record at its head, or one of the next
 	Head     *Record
 	HeadWhy  string // why there is no head record, in a sentence
 	Suspects []SuspectRow

@@ -104,6 +104,11 @@ func (s *Server) showIncident(c echo.Context) error {
 		Peers: sentence(i.Evidence.Peers), LineOf: i.Evidence.Owner, Head: recordView(i.Evidence.Head, i.Evidence), HeadWhy: headWhy(i),
 		Suspects: suspectRows(i.Evidence), Sample: i.Evidence.Sample, Timeline: incidentTimeline(i),
 	}
+	if s.Lives != nil {
+		if page.Redrives, err = s.Lives.RedrivesAt(c.Request().Context(), id); err != nil {
+			return err
+		}
+	}
 	if i.Group != "" {
 		page.LagHref = groupHref(i.Source, i.Group)
 	}

@@ -13,6 +13,9 @@ type Lives interface {
 	// Lives are the redrives of a letter and of those that it was before, the
 	// oldest first.
 	Lives(ctx context.Context, letter string) ([]review.Life, error)
+	// RedrivesAt are the redrives that sent the record at which an incident stands,
+	// or one of the next.
+	RedrivesAt(ctx context.Context, incident string) ([]string, error)
 }
 
 type lifeJSON struct {
