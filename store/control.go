@@ -248,6 +248,9 @@ func (b *booking) decideSent(ctx context.Context, number int64) error {
 	if err := move(ctx, b.tx, review.Redriven, `number = (SELECT letter FROM items WHERE `+which+`)`); err != nil {
 		return err
 	}
+	if err := removeNow(ctx, b.tx, b.now, `number = (SELECT letter FROM items WHERE `+which+`)`); err != nil {
+		return err
+	}
 	return b.auditItems(ctx, []int64{number}, `?`, "decided: it was sent")
 }
 

@@ -205,5 +205,8 @@ func (t *taking) arrivedAfterAll(ctx context.Context, from life, as string) erro
 	if err := move(ctx, t.tx, review.Redriven, `id = ? AND status = 'unknown'`, from.letter); err != nil {
 		return err
 	}
+	if err := removeNow(ctx, t.tx, t.look.At, `id = ?`, from.letter); err != nil {
+		return err
+	}
 	return writeAudit(ctx, t.tx, t.look.At, auditEntry{"", "redrive", from.letter, "it had arrived: it came back as " + as})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/sources"
@@ -262,8 +263,30 @@ func (t *taking) seen(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := t.backAgain(ctx, again); err != nil {
+		return err
+	}
 	return t.turn(ctx, again, review.Expired, review.Open)
 }
+
+// backAgain has letters taken off their queue once more that were, and are seen
+// again: a standard queue may deliver a message after it was deleted.
+func (t *taking) backAgain(ctx context.Context, ids []string) error {
+	for chunk := range slices.Chunk(ids, 500) {
+		in, args := inList("id", chunk)
+		_, err := t.tx.ExecContext(ctx, `UPDATE removals SET done_at = 0, due_at = ? WHERE done_at BETWEEN 1 AND ? AND letter IN
+			(SELECT number FROM letters WHERE status IN ('discarded', 'redriven') AND `+in+`)`,
+			append([]any{micros(t.look.At), micros(t.look.At.Add(-backAgainAfter))}, args...)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backAgainAfter is how long after its deletion a message that is seen has not
+// merely been under way.
+const backAgainAfter = 2 * time.Minute
 
 // lookedAgain keeps what the broker says of a message now. How often it was
 // attempted is what it was at the first look: since then the count is ours too.

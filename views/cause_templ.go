@@ -301,7 +301,7 @@ func Cause(p CausePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = keys(true, "x select", "Enter open", "r redrive").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = keys(true, "x select", "Enter open", "r redrive", "d discard").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -22,6 +22,8 @@
 //	                       again=yes, for a
 //	                       plan of the rest, or of the same. 303 to /redrives/plans/{id}
 //	POST /redrives         plan=ID, confirm=CODE…. 303 to /redrives/{id}
+//	POST /discards         cause=ID… or letter=ID…: a draft. 303 to /discards/{id}
+//	POST /discards/{id}    do=discard with reason=TEXT, or do=undo. 303 to the same
 //	POST /demo             do=deploy, rollback, stop, start or bad. 303 to /demo
 package views
 
@@ -49,6 +51,7 @@ const (
 	IncidentsSection Section = "incidents"
 	RedrivesSection  Section = "redrives"
 	QueuesSection    Section = "queues"
+	AuditSection     Section = "audit"
 	DemoSection      Section = "demo"
 )
 

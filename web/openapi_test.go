@@ -45,7 +45,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 
 func TestEveryRouteNamesItsRight(t *testing.T) {
 	for _, r := range routes {
-		if !slices.Contains([]right{anyone, viewer, reader, operator}, r.needs) {
+		if !slices.Contains([]right{anyone, viewer, reader, operator, admin}, r.needs) {
 			t.Errorf("%s %s needs %q", r.method, r.path, r.needs)
 		}
 		if r.method != http.MethodGet && r.needs != operator {

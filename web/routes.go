@@ -18,7 +18,8 @@ const (
 	anyone   right = "anyone"   // no sign-in: probes and the style sheet
 	viewer   right = "viewer"   // lag, counts, causes, incidents, findings
 	reader   right = "reader"   // bodies, keys and headers of letters
-	operator right = "operator" // redrives
+	operator right = "operator" // redrives, discards
+	admin    right = "admin"    // the audit
 )
 
 // route is one line of the route table.
@@ -71,6 +72,11 @@ var routes = []route{
 	{method: http.MethodGet, path: "/redrives/:id", needs: viewer, handle: (*Server).showRedrive},
 	{method: http.MethodPost, path: "/redrives/:id", needs: operator, handle: (*Server).doOrder},
 	{method: http.MethodPost, path: "/redrives/items/:id/settle", needs: operator, handle: (*Server).doSettle},
+	{method: http.MethodGet, path: "/discards", needs: viewer, handle: (*Server).showDiscards},
+	{method: http.MethodPost, path: "/discards", needs: operator, handle: (*Server).doDraft},
+	{method: http.MethodGet, path: "/discards/:id", needs: reader, handle: (*Server).showDiscard},
+	{method: http.MethodPost, path: "/discards/:id", needs: operator, handle: (*Server).doDiscard},
+	{method: http.MethodGet, path: "/audit", needs: admin, handle: (*Server).showAudit},
 	{method: http.MethodGet, path: "/incidents", needs: viewer, handle: (*Server).showIncidents},
 	{method: http.MethodGet, path: "/incidents/:id", needs: viewer, handle: (*Server).showIncident},
 	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
@@ -97,6 +103,10 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan", needs: viewer, handle: (*Server).showPlanJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/plans/:plan/letters", needs: viewer, handle: (*Server).showPlanLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id", needs: viewer, handle: (*Server).showRedriveJSON},
+	{method: http.MethodGet, path: "/api/v1/audit", needs: admin, handle: (*Server).showAuditJSON},
+	{method: http.MethodPost, path: "/api/v1/discards", needs: operator, handle: (*Server).doDiscardJSON},
+	{method: http.MethodGet, path: "/api/v1/discards/:id", needs: viewer, handle: (*Server).showDiscardJSON},
+	{method: http.MethodPost, path: "/api/v1/discards/:id/undo", needs: operator, handle: (*Server).doUndoJSON},
 	{method: http.MethodGet, path: "/api/v1/redrives/:id/items", needs: viewer, handle: (*Server).showItemsJSON},
 	{method: http.MethodPost, path: "/api/v1/redrives/:id/pause", needs: operator, handle: (*Server).doPauseJSON},
 	{method: http.MethodPost, path: "/api/v1/redrives/:id/resume", needs: operator, handle: (*Server).doResumeJSON},

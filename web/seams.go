@@ -77,6 +77,27 @@ type Control interface {
 	SetRate(ctx context.Context, id string, perSecond float64, by string) (review.Redrive, error)
 }
 
+// Clerk discards letters, and takes discards back.
+type Clerk interface {
+	// Draft freezes a selection that is still to be decided.
+	Draft(ctx context.Context, r review.DiscardRequest) (review.Discard, error)
+	Decide(ctx context.Context, draft, reason, by string) (review.Discard, error)
+	Discard(ctx context.Context, r review.DiscardRequest) (review.Discard, error)
+	Undo(ctx context.Context, id, by string) (review.Discard, error)
+}
+
+// Discards are the discards with their letters.
+type Discards interface {
+	Discards(ctx context.Context, limit int, cursor string) (review.Discards, error)
+	DiscardByID(ctx context.Context, id string) (review.Discard, error)
+	DiscardItems(ctx context.Context, id string, limit int, cursor string) (review.DiscardItems, error)
+}
+
+// Audit is what was done, by whom.
+type Audit interface {
+	Audit(ctx context.Context, f review.AuditFilter, limit int, cursor string) (review.Audit, error)
+}
+
 // Settler takes a person's word for letters of which nobody can tell whether
 // they arrived.
 type Settler interface {

@@ -56,6 +56,9 @@ type Config struct {
 	Desk      Desk
 	Control   Control
 	Settler   Settler
+	Clerk     Clerk
+	Discards  Discards
+	Audit     Audit
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 

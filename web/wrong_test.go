@@ -92,7 +92,8 @@ func TestWrongRequests(t *testing.T) {
 		{"DELETE", "/api/v1/lag", "", 405, codeMethodNotAllowed, ""},
 		{"POST", "/api/v1/lag", "", 405, codeMethodNotAllowed, ""},
 		{"PUT", "/api/v1/redrives", "{}", 405, codeMethodNotAllowed, ""},
-		{"POST", "/api/v1/discards", "{}", 404, codeNotFound, ""},
+		{"POST", "/api/v1/snoozes", "{}", 404, codeNotFound, ""},
+		{"GET", "/api/v1/audit?who=asha", "", 400, codeInvalid, "who"},
 	} {
 		a := ask(s, c.method, c.target, c.body, "Content-Type", "application/json")
 		code, message := refused(t, a, c.status)

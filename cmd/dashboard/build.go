@@ -244,6 +244,17 @@ func readers(list []source) map[string]review.Receivers {
 	return out
 }
 
+// takers are the sources from whose queues letters are taken off.
+func takers(list []source) map[string]review.Taker {
+	out := map[string]review.Taker{}
+	for _, s := range list {
+		if t, ok := s.adapter.(review.Taker); ok {
+			out[s.Name()] = t
+		}
+	}
+	return out
+}
+
 // passers are the sources that can tell how far their queues were read.
 func passers(list []source) map[string]review.Passer {
 	out := map[string]review.Passer{}

@@ -119,6 +119,7 @@ type house struct {
 	collector *review.Collector
 	worker    *review.Worker
 	follower  *review.Follower
+	remover   *review.Remover
 	senders   []*alerts.Sender
 }
 
@@ -158,6 +159,8 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 		}
 	}}
 
+	h.remover = &review.Remover{Removals: db, Takers: takers(list), Log: log}
+
 	if err := c.face(h, db, list, log, events, more); err != nil {
 		return nil, err
 	}
@@ -178,9 +181,11 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 		h.worker.Wake(id)
 		events.Publish("redrive", id)
 	}}
+	clerk := &review.Clerk{Bin: db, Now: time.Now, Changed: func() { events.Publish("letters") }}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
+		Clerk: clerk, Discards: db, Audit: db,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
@@ -213,6 +218,7 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 	all.Go(func() error { return h.collector.Run(ctx) })
 	all.Go(func() error { return h.worker.Run(ctx) })
 	all.Go(func() error { return h.follower.Run(ctx) })
+	all.Go(func() error { return h.remover.Run(ctx) })
 	for _, s := range h.senders {
 		all.Go(func() error { return s.Run(ctx) })
 	}
