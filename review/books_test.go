@@ -24,7 +24,6 @@ type shop struct {
 	state     []ItemState // of letter 1 and those behind it
 	shipments map[int64]Dispatch
 	arrived   []arrival
-	crashes   int
 	atWork    bool
 	inFlight  int // the most shipments that were read at once
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/unwedge/unwedge/review"
-	"github.com/unwedge/unwedge/sources"
 )
 
 // StartRedrive makes a finished plan a redrive: the job, a row of the ledger for
@@ -255,15 +254,4 @@ func (s *Store) LetterRedrives(ctx context.Context, letter string) ([]review.Ite
 		return nil, fmt.Errorf("list the redrives of letter %s: %w", letter, err)
 	}
 	return list, nil
-}
-
-// target is where a letter goes, in words.
-func target(t sources.Target, r sources.Receipt) string {
-	switch {
-	case r.MessageID != "":
-		return t.Queue + " as message " + r.MessageID
-	case t.Partition != nil || r.Offset >= 0:
-		return fmt.Sprintf("%s partition %d offset %d", t.Queue, r.Partition, r.Offset)
-	}
-	return t.Queue
 }
