@@ -39,9 +39,13 @@ func TestWhereTheLettersOfAPlanCouldGo(t *testing.T) {
 	s := street{
 		drawer: &drawer{letters: []Letter{one}},
 		queues: []sources.Queue{
-			{Name: "archive", Kind: sources.WorkQueue}, {Name: "orders", Kind: sources.WorkQueue}, {Name: "orders.dlq", Kind: sources.DeadLetterQueue},
-			{Name: "orders.retry-5s", Kind: sources.RetryQueue, FeedsFrom: feeds}, {Name: "orders__billing__retry", Kind: sources.RetryQueue, FeedsFrom: feeds},
-			{Name: "secret", Kind: sources.WorkQueue}, {Name: "payroll.retry", Kind: sources.RetryQueue, FeedsFrom: []string{"payroll"}},
+			{Name: "archive", Kind: sources.WorkQueue},
+			{Name: "orders", Kind: sources.WorkQueue},
+			{Name: "orders.dlq", Kind: sources.DeadLetterQueue},
+			{Name: "orders.retry-5s", Kind: sources.RetryQueue, FeedsFrom: feeds},
+			{Name: "orders__billing__retry", Kind: sources.RetryQueue, FeedsFrom: feeds},
+			{Name: "secret", Kind: sources.WorkQueue},
+			{Name: "payroll.retry", Kind: sources.RetryQueue, FeedsFrom: []string{"payroll"}},
 		},
 		readers: map[string][]string{"orders": {"billing", "email"}, "orders.retry-5s": {"billing", "email"}, "orders__billing__retry": {"billing"}},
 	}

@@ -25,6 +25,7 @@ type PlanPage struct {
 	Problem string
 	// NotKnown is what the plan could not find out, a sentence each.
 	NotKnown []string
+	Newer    int      // letters that came since and would be selected too: they stay
 	Choices  []Choice // other ways for these letters
 	To       string   // the queue that was asked for; "" for each letter's own way back
 	Rate     float64  // letters per second; 0: as fast as the target takes them

@@ -91,7 +91,7 @@ func Plan(p PlanPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = words("Nothing has been sent. The list was fixed at ", p.at(p.FixedAt, zoned), "; letters that came since are not in it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = words("Nothing has been sent. The list was fixed at ", p.at(p.FixedAt, zoned), "; ", oneOf(p.Newer == 0, "letters that came since are not in it.", Plural(p.Newer, "newer letter")+oneOf(p.Newer == 1, " is", " are")+" not in it.")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +69,7 @@ func TestAnotherTargetIsShownBeforeItIsStarted(t *testing.T) {
 	if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/redrives/plans/pl_1" {
 		t.Fatalf("%d to %q", a.StatusCode, a.Header.Get("Location"))
 	}
-	if len(w.asked) != 1 || w.asked[0].Plan != "" || w.asked[0].To != "orders.retry" || !slices.Equal(w.asked[0].IDs, []string{"dl_json", "a/b%"}) {
+	if len(w.asked) != 1 || w.asked[0].Plan != "" || w.asked[0].To != "orders.retry" || w.asked[0].Of != "pl_1" {
 		t.Errorf("asked for %+v, want a plan of the same letters for orders.retry", w.asked)
 	}
 }

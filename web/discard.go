@@ -116,7 +116,7 @@ func (s *Server) doDraft(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	selection, err := s.selected(ctx, f)
+	selection, err := selectionOf(f)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type problem struct {
 	letters  []review.Refusal // that cannot be sent
 	changed  []string         // since the plan was made
 	redrive  string           // that the plan has started already
+	free     []string         // ids of the letters that can be had
 }
 
 func (p *problem) Error() string { return p.message }
@@ -123,7 +124,7 @@ func ofReview(err error) (*problem, bool) {
 	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor), errors.Is(err, alerts.ErrCursor):
 		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.As(err, &taken):
-		p.status, p.code, p.redrive = http.StatusConflict, codeConflict, taken.Redrive
+		p.status, p.code, p.redrive, p.free = http.StatusConflict, codeConflict, taken.Redrive, taken.Free
 	case errors.As(err, &state):
 		p.status, p.code = http.StatusConflict, codeConflict
 	case errors.As(err, &changed):

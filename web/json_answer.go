@@ -44,6 +44,7 @@ type errorJSON struct {
 	Letters    []refusalJSON `json:"letters,omitempty"`
 	Difference []string      `json:"difference,omitempty"` // of a plan that has changed
 	Redrive    string        `json:"redrive,omitempty"`    // that the plan has started already
+	Free       []string      `json:"free,omitempty"`       // ids of the letters that can be had
 }
 
 type warningJSON struct {
@@ -61,7 +62,7 @@ type refusalJSON struct {
 }
 
 func errorOf(p *problem) errorJSON {
-	out := errorJSON{Difference: p.changed, Redrive: p.redrive}
+	out := errorJSON{Difference: p.changed, Redrive: p.redrive, Free: p.free}
 	out.Error.Code, out.Error.Message = p.code, p.message
 	if p.warnings != nil {
 		out.Warnings = warningsOf(p.warnings)

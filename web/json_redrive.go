@@ -15,6 +15,7 @@ type planJSON struct {
 	Letters   []plannedJSON  `json:"letters"`
 	Receivers []receiverJSON `json:"receivers"`
 	Warnings  []warningJSON  `json:"warnings"`
+	Newer     int            `json:"newer"`     // letters that came since and would be selected too: they stay
 	NotKnown  []string       `json:"not_known"` // what could not be found out, a sentence each
 	optionsJSON
 }
@@ -136,6 +137,7 @@ func planOf(p review.Plan) planJSON {
 		Letters:   plannedOf(p.Letters),
 		Receivers: make([]receiverJSON, 0, len(p.Receivers)),
 		Warnings:  warningsOf(p.Warnings),
+		Newer:     p.Newer,
 		NotKnown:  list(p.NotKnown),
 
 		optionsJSON: optionsOf(p.Options),

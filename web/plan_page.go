@@ -26,7 +26,7 @@ func (s *Server) doPlan(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	selection, err := s.selected(ctx, f)
+	selection, err := selectionOf(f)
 	if err != nil {
 		return err
 	}
@@ -35,10 +35,25 @@ func (s *Server) doPlan(c echo.Context) error {
 		return err
 	}
 	plan, err := s.Desk.Plan(ctx, review.Request{Selection: selection, Options: options, By: localUser})
-	if err != nil {
+	var taken *review.ConflictError
+	switch {
+	case errors.As(err, &taken):
+		return s.takenPage(c, taken)
+	case err != nil:
 		return err
 	}
 	return s.see(c, views.Path("redrives/plans", plan.ID))
+}
+
+// takenPage says who has which of the letters, and offers the others (C108).
+func (s *Server) takenPage(c echo.Context, taken *review.ConflictError) error {
+	page := views.TakenPage{
+		Frame: s.frame(c, views.ReviewSection, "Some of these letters are taken"), Total: taken.Total, Taken: len(taken.IDs), Free: taken.Free,
+	}
+	for _, h := range taken.Holds {
+		page.Holds = append(page.Holds, views.HoldRow{Text: h.String(), Redrive: h.Redrive})
+	}
+	return s.render(c, http.StatusConflict, views.Taken(page))
 }
 
 // planOptions are how the letters of a form are sent: those of the plan that it
@@ -74,15 +89,15 @@ func paceOf(f form, p review.Pace) (review.Pace, error) {
 	return p, nil
 }
 
-// selected is what a form selects: a whole cause, the rest of another plan, or
+// selectionOf is what a form selects: a whole cause, the rest of another plan, or
 // causes and letters one by one.
-func (s *Server) selected(ctx context.Context, f form) (review.Selection, error) {
+func selectionOf(f form) (review.Selection, error) {
 	causes, letters := f.many("cause"), f.many("letter")
 	switch {
 	case f.one("whole") != "":
 		return review.Selection{Cause: f.one("whole")}, nil
 	case f.one("plan") != "":
-		return s.rest(ctx, f.one("plan"), f.one("without"))
+		return review.Selection{Of: f.one("plan"), Without: f.one("without")}, nil
 	case len(causes) > 0 && len(letters) > 0:
 		return review.Selection{}, invalid("select causes or letters, not both at once")
 	case len(causes) == 1:
@@ -93,31 +108,6 @@ func (s *Server) selected(ctx context.Context, f form) (review.Selection, error)
 		return review.Selection{IDs: letters}, nil
 	}
 	return review.Selection{}, invalid("nothing was selected: tick a cause or a letter first")
-}
-
-// rest is the letters of a plan without those that are refused, or that have a
-// warning; all of them when it is to be made again.
-func (s *Server) rest(ctx context.Context, plan, without string) (review.Selection, error) {
-	var ids []string
-	for cursor := ""; ; {
-		page, err := s.Plans.PlanLetters(ctx, plan, mostLimit, cursor)
-		if err != nil {
-			return review.Selection{}, orMissing(err, "plan", plan)
-		}
-		for _, l := range page.Letters {
-			if without == "refused" && l.Refused != "" || slices.Contains(l.Warnings, without) {
-				continue
-			}
-			ids = append(ids, l.LetterID)
-		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
-	}
-	if len(ids) == 0 {
-		return review.Selection{}, invalid("no letter of the plan is left")
-	}
-	return review.Selection{IDs: ids}, nil
 }
 
 // showPlan shows what a redrive would do before it starts.
@@ -148,10 +138,7 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 	if page.Choices, err = s.choices(ctx, plan); err != nil {
 		return err
 	}
-	page.Refused, err = s.countRefused(ctx, plan)
-	if err != nil {
-		return err
-	}
+	page.Refused, page.Newer = plan.Refused, plan.Newer
 	page.Targets = targetRows(plan, letters)
 	status := http.StatusOK
 	if p != nil {
@@ -161,32 +148,6 @@ func (s *Server) planPage(c echo.Context, id string, confirmed []string, p *prob
 		}
 	}
 	return s.render(c, status, views.Plan(page))
-}
-
-// countRefused counts the letters of the whole plan that cannot be sent.
-func (s *Server) countRefused(ctx context.Context, plan review.Plan) (int, error) {
-	n := 0
-	count := func(letters []review.Planned) {
-		for _, l := range letters {
-			if l.Refused != "" {
-				n++
-			}
-		}
-	}
-	if plan.Total <= len(plan.Letters) {
-		count(plan.Letters)
-		return n, nil
-	}
-	for cursor := ""; ; {
-		page, err := s.Plans.PlanLetters(ctx, plan.ID, mostLimit, cursor)
-		if err != nil {
-			return 0, err
-		}
-		count(page.Letters)
-		if cursor = page.Next; cursor == "" {
-			return n, nil
-		}
-	}
 }
 
 // detail is what the page of a plan shows of a letter itself.

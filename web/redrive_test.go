@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -117,9 +118,9 @@ func TestFormsSelectWhatIsTicked(t *testing.T) {
 		"two causes":  {url.Values{"cause": {"c-61", "c-44"}}, func(s review.Selection) bool { return slices.Equal(s.Filter.Causes, []string{"c-61", "c-44"}) }},
 		"letters":     {url.Values{"letter": {"dl_json", "a/b%", "dl_json"}}, func(s review.Selection) bool { return slices.Equal(s.IDs, []string{"dl_json", "a/b%"}) }},
 		"a whole one": {url.Values{"whole": {"c-61"}, "letter": {"dl_json"}}, func(s review.Selection) bool { return s.Cause == "c-61" }},
-		"the rest":    {url.Values{"plan": {"pl_1"}, "without": {"refused"}}, func(s review.Selection) bool { return slices.Equal(s.IDs, []string{"dl_json"}) }},
-		"unwarned":    {url.Values{"plan": {"pl_1"}, "without": {"returned_before"}}, func(s review.Selection) bool { return slices.Equal(s.IDs, []string{"dl_json"}) }},
-		"once more":   {url.Values{"plan": {"pl_1"}, "again": {"yes"}}, func(s review.Selection) bool { return len(s.IDs) == 2 }},
+		"the rest":    {url.Values{"plan": {"pl_1"}, "without": {"refused"}}, func(s review.Selection) bool { return s.Of == "pl_1" && s.Without == review.LeaveRefused }},
+		"unwarned":    {url.Values{"plan": {"pl_1"}, "without": {"returned_before"}}, func(s review.Selection) bool { return s.Of == "pl_1" && s.Without == "returned_before" }},
+		"once more":   {url.Values{"plan": {"pl_1"}, "again": {"yes"}}, func(s review.Selection) bool { return s.Of == "pl_1" && s.Without == "" }},
 	} {
 		w := story()
 		a := send(w.server(t), "/redrives/plans", c.form)
@@ -204,5 +205,28 @@ func TestJobOutlivesItsLetters(t *testing.T) {
 	w.letters = w.letters[:1]
 	if a := get(w.server(t), "/redrives/rd_1"); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), "it_2") && !strings.Contains(a.Body.String(), "a/b%") {
 		t.Errorf("%d", a.Code)
+	}
+}
+
+// TestC108ThePageSaysWhoHasThemAndOffersTheOthers: 42 of your 50 are taken.
+func TestC108ThePageSaysWhoHasThemAndOffersTheOthers(t *testing.T) {
+	w := story()
+	w.planErr = &review.ConflictError{
+		IDs: []string{"dl_1", "dl_2"}, Total: 3, Free: []string{"dl_3"},
+		Holds: []review.Hold{{Redrive: "rd_1", By: "asha", Status: review.Redriving, Count: 2, IDs: []string{"dl_1", "dl_2"}}},
+	}
+	a := send(w.server(t), "/redrives/plans", url.Values{"letter": {"dl_1", "dl_2", "dl_3"}})
+	page, err := io.ReadAll(a.Body)
+	if err != nil || a.StatusCode != http.StatusConflict {
+		t.Fatalf("%d, %v", a.StatusCode, err)
+	}
+	for _, want := range []string{"2 of your 3 letters are taken", "in redrive rd_1 by asha", `name="letter" value="dl_3"`, "Plan the other 1"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	o := object(t, ask(w.server(t), "POST", "/api/v1/redrives", `{"ids":["dl_1"],"dry_run":true}`), http.StatusConflict)
+	if at(t, o, "free", 0) != "dl_3" {
+		t.Errorf("%v", o)
 	}
 }
