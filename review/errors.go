@@ -12,6 +12,10 @@ import (
 // letters: it selects nothing, or in two ways at once.
 var ErrInvalid = errors.New("the request is not valid")
 
+// ErrUnavailable is a source that does not answer just now. Nothing was started;
+// asking again later may do.
+var ErrUnavailable = errors.New("a source does not answer")
+
 // Refusal is a letter that cannot be sent, and the code that says why.
 type Refusal struct {
 	LetterID string

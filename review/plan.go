@@ -134,7 +134,7 @@ func (p *planner) aim(ctx context.Context, out Outlet, c *candidate, d *Planned)
 	}
 	target, why, err := out.Aim(ctx, c.way.Queue, c.sent)
 	if err != nil && !errors.Is(err, sources.ErrNoSuchQueue) && !errors.Is(err, sources.ErrTooLarge) && !errors.Is(err, sources.ErrNotAuthorised) {
-		return fmt.Errorf("ask %s about %s, the target of letter %s: %w", c.letter.Source, c.way.Queue, c.letter.ID, err)
+		return fmt.Errorf("%w: ask %s about %s, the target of letter %s: %w", ErrUnavailable, c.letter.Source, c.way.Queue, c.letter.ID, err)
 	}
 	if target.Queue == "" {
 		target.Queue = c.way.Queue

@@ -119,6 +119,8 @@ func ofReview(err error) (*problem, bool) {
 	var state *review.StateError
 	p := &problem{message: err.Error()}
 	switch {
+	case errors.Is(err, review.ErrUnavailable):
+		p.status, p.code = http.StatusServiceUnavailable, codeUnavailable
 	case errors.Is(err, review.ErrNotFound):
 		p.status, p.code = http.StatusNotFound, codeNotFound
 	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor), errors.Is(err, alerts.ErrCursor):

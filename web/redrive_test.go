@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -228,5 +229,15 @@ func TestC108ThePageSaysWhoHasThemAndOffersTheOthers(t *testing.T) {
 	o := object(t, ask(w.server(t), "POST", "/api/v1/redrives", `{"ids":["dl_1"],"dry_run":true}`), http.StatusConflict)
 	if at(t, o, "free", 0) != "dl_3" {
 		t.Errorf("%v", o)
+	}
+}
+
+// TestABrokerThatIsDownIsNobodysFault: it is said, and asking again may do.
+func TestABrokerThatIsDownIsNobodysFault(t *testing.T) {
+	w := story()
+	w.planErr = fmt.Errorf("%w: ask payments about orders: connection refused", review.ErrUnavailable)
+	code, message := refused(t, ask(w.server(t), "POST", "/api/v1/redrives", `{"ids":["dl_json"],"dry_run":true}`), http.StatusServiceUnavailable)
+	if code != codeUnavailable || !strings.Contains(message, "connection refused") {
+		t.Errorf("%s: %s", code, message)
 	}
 }
