@@ -154,7 +154,7 @@ func fitsAttribute(h sources.Header) error {
 	kind, _, _ := strings.Cut(h.Type, ".")
 	switch {
 	case !attributeName(h.Name):
-		return fmt.Errorf("attribute %q: SQS takes names of up to 256 letters, digits, and _ - . between them, not beginning with AWS. or Amazon.", h.Name)
+		return fmt.Errorf("attribute %q: SQS takes names of up to 256 letters, digits, and _ - . between them, not beginning with AWS. or Amazon", h.Name)
 	case len(h.Value) == 0:
 		return fmt.Errorf("attribute %s is null or empty, and SQS takes neither", h.Name)
 	case kind != "Binary" && !sqsText(h.Value):
