@@ -91,25 +91,3 @@ func (t *tally) missed(point string) {
 	defer t.mu.Unlock()
 	t.misses[point]++
 }
-
-// count is how often a point was killed; "" is for random kills.
-func (t *tally) count(point string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if point == "" {
-		return t.other
-	}
-	return t.kills[point]
-}
-
-// short gives the points that were killed less often than they should.
-func (t *tally) short() (names []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, p := range t.points {
-		if t.kills[p] < t.want {
-			names = append(names, fmt.Sprintf("%s (%d of %d)", p, t.kills[p], t.want))
-		}
-	}
-	return names
-}

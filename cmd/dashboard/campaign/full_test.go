@@ -148,7 +148,6 @@ func (c *campaign) add(kind string, r *run, err error) {
 		c.results[kind] = &counts{}
 	}
 	c.results[kind].add(r.counts)
-	c.results[kind].violations += len(r.violations)
 	if len(r.violations) > 0 {
 		c.lines = append(c.lines, fmt.Sprintf("%s: %d violations, the first: %s", kind, len(r.violations), firstLine(r.violations[0])))
 	}

@@ -75,12 +75,6 @@ func (k *kafka) create(ctx context.Context, topic string, partitions int32) erro
 	return errors.Join(err, made.Error())
 }
 
-// set sets a configuration of the target.
-func (k *kafka) set(ctx context.Context, key, value string) error {
-	_, err := k.admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}, k.name)
-	return err
-}
-
 func (k *kafka) close() { k.client.Close() }
 
 func (k *kafka) queue() string { return k.name + ".dlq" }

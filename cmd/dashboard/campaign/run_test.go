@@ -48,23 +48,8 @@ type counts struct {
 	audited, pausedByCrashes, both, violations                                int
 }
 
-func (c *counts) add(o counts) {
-	c.runs += o.runs
-	c.letters += o.letters
-	c.kills += o.kills
-	c.arrived += o.arrived
-	c.lost += o.lost
-	c.duplicated += o.duplicated
-	c.changed += o.changed
-	c.flagged += o.flagged
-	c.resent += o.resent
-	c.bytes += o.bytes
-	c.audited += o.audited
-	c.pausedByCrashes += o.pausedByCrashes
-	c.both += o.both
-}
-
 func (r *run) violate(format string, args ...any) {
+	r.counts.violations++
 	r.violations = append(r.violations, fmt.Sprintf("%s, seed %d: ", r.queue(), r.seed)+fmt.Sprintf(format, args...))
 }
 
