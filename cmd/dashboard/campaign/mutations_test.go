@@ -63,8 +63,8 @@ var mutations = []mutation{
 		guard: "what was sent is marked after the broker has accepted it", broken: "what is in flight after a crash is marked as sent",
 		scenario: stormOnKafka("redrive-begun"),
 		edits: []edit{{
-			"review/ship.go", "	if again && d.RepeatUntil.IsZero() {\n",
-			"	if again {\n\t\treceipts := make([]sources.Receipt, len(d.Items))\n\t\tfor i, item := range d.Items {\n\t\t\treceipts[i] = sources.Receipt{Item: item}\n\t\t}\n\t\treturn receipts, nil\n\t}\n	if again && d.RepeatUntil.IsZero() {\n",
+			"review/ship.go", "	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
+			"	if again {\n\t\treceipts := make([]sources.Receipt, len(d.Items))\n\t\tfor i, item := range d.Items {\n\t\t\treceipts[i] = sources.Receipt{Item: item}\n\t\t}\n\t\treturn receipts, nil\n\t}\n	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
 		}},
 	},
 	{
@@ -91,27 +91,31 @@ var mutations = []mutation{
 		scenario: under(deletedTarget(true)),
 		edits: []edit{
 			{"sources/kafka/ship.go", "id != w.cargo.TopicID {", "id == \"\" {"},
-			{"sources/kafka/pack.go", "id != \"\" && id != d.TopicID {", "id != \"\" && d.TopicID == \"\" {"},
+			{"sources/kafka/pack.go", "id != \"\" && id != d.about.TopicID {", "id != \"\" && d.about.TopicID == \"\" {"},
 		},
 	},
 	{
 		guard: "null stays null", broken: "a null header is sent as an empty one",
 		scenario: stormOnKafka("redrive-finished"),
-		edits:    []edit{{"sources/kafka/pack.go", "kmsg.Header{Key: h.Name, Value: h.Value}", "kmsg.Header{Key: h.Name, Value: append([]byte{}, h.Value...)}"}},
+		edits:    []edit{{"sources/kafka/batch.go", "		b = appendBytes(b, h.Value)\n", "		b = appendBytes(b, append([]byte{}, h.Value...))\n"}},
 	},
 	{
 		guard: "headers may stand twice, in their order", broken: "the first of two is dropped",
 		scenario: stormOnKafka("redrive-finished"),
-		edits: []edit{{"sources/kafka/pack.go", "	for _, h := range p.Headers {\n", `	for i, h := range p.Headers {
-		if i+1 < len(p.Headers) && p.Headers[i+1].Name == h.Name {
-			continue
+		edits: []edit{{"sources/kafka/batch.go", "	b = binary.AppendVarint(b, int64(len(parcel.Headers)))\n", `	var kept []sources.Header
+	for i, h := range parcel.Headers {
+		if i+1 == len(parcel.Headers) || parcel.Headers[i+1].Name != h.Name {
+			kept = append(kept, h)
 		}
+	}
+	parcel.Headers = kept
+	b = binary.AppendVarint(b, int64(len(parcel.Headers)))
 `}},
 	},
 	{
 		guard: "an answer that was lost is unknown, on SQS standard", broken: "it is sent again",
 		scenario: stormOnSQS(false, "redrive-sent", "redrive-sent-one"),
-		edits:    []edit{{"review/ship.go", "	if again && d.RepeatUntil.IsZero() {\n", "	if again && d.RepeatUntil.IsZero() && len(d.Items) == 0 {\n"}},
+		edits:    []edit{{"review/ship.go", "	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n", "	if again && d.RepeatUntil.IsZero() && len(d.Items) == 0 {\n"}},
 	},
 	{
 		guard: "each entry of SendMessageBatch has its own result", broken: "Failed is not looked at",
