@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unwedge/unwedge/sources"
+	"github.com/unwedge/unwedge/sources/convention"
 )
 
 func head(name, value string) sources.Header {
@@ -134,5 +135,21 @@ func TestTheKeyBeforeTheConventionGoesBack(t *testing.T) {
 		if string(got) != string(c.want) || (got == nil) != (c.want == nil) {
 			t.Errorf("%q over %q: %#v", c.original, c.key, got)
 		}
+	}
+}
+
+// TestC69TheConsumerHasItsRetriesAgain: what counts attempts does not travel
+// along; a counter that only its owner knows is named in the configuration.
+func TestC69TheConsumerHasItsRetriesAgain(t *testing.T) {
+	l := sources.DeadLetter{Queue: "orders-dlt", Headers: []sources.Header{
+		head("tenant", "a"), head("retry_topic-attempts", "\x00\x00\x00\x05"), head("retry_topic-backoff-timestamp", "1"),
+		head("retry_topic-original-timestamp", "1"), head("kafka_original-topic", "orders"), head("x-retries", "3"),
+	}}
+	convention.New(nil, nil).Recognise(&l)
+	if p := PlanHeaders(l, []string{"x-retries"}); !slices.Equal(p.Kept, []string{"tenant"}) {
+		t.Errorf("recognised as %q, kept %q, dropped %q", l.Convention, p.Kept, p.Dropped)
+	}
+	if p := PlanHeaders(l, nil); !slices.Equal(p.Kept, []string{"tenant", "x-retries"}) {
+		t.Errorf("without a word of the owner: kept %q", p.Kept)
 	}
 }

@@ -67,6 +67,7 @@ func testLettersAreExact(k *kafkaTest) {
 	}
 }
 
+// testLettersOfTransactions lists what is committed only.
 func testLettersOfTransactions(k *kafkaTest) {
 	topic := k.topic("orders.dlq", 1, nil)
 	k.transaction(topic, 3, &tryAbort)

@@ -34,7 +34,7 @@ func KafkaSuite(t *testing.T, b KafkaBench) {
 		"AskingCreatesNoTopic":      testAskingCreatesNoTopic,
 		"Records":                   testRecords,
 		"LettersAreExact":           testLettersAreExact,
-		"LettersOfTransactions":     testLettersOfTransactions,
+		"C77LettersOfTransactions":  testLettersOfTransactions,
 		"LettersInBatches":          testLettersInBatches,
 		"LettersFromAnAge":          testLettersFromAnAge,
 		"LettersFromNow":            testLettersFromNow,
