@@ -28,7 +28,7 @@ func (w *Worker) leave(ctx context.Context, j *job, s Standing) (int, error) {
 		return 0, w.steer(ctx, j, s, course{Caution: s.Caution, halts: why})
 	}
 	if !s.careful(s.Pace) {
-		return loadMost, nil
+		return j.loadSize(sums), nil
 	}
 	o := outlook{Sums: sums, planned: counts[Planning], usual: w.usual(ctx, j), now: time.Now()}
 	if o.pending, err = w.Fates.Pending(ctx, j.id); err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// loadMost is how many letters are packed at a time: enough for the batches
-	// of a dozen partitions, few enough that a pause is heeded soon.
+	// loadMost is how many letters are packed at a time, of a source that is not
+	// Bulky: few enough that a pause is heeded soon.
 	loadMost = 500
 	// openMost is how many shipments are read that are not settled, and may be
 	// unsettled before nothing more is sent.
@@ -43,6 +43,9 @@ func (w *Worker) step(ctx context.Context, j *job) (done bool, err error) {
 	out, err := w.Ledger.InFlight(ctx, j.id, openMost)
 	if err != nil {
 		return false, err
+	}
+	if len(out) > 0 || !s.maySend() {
+		j.ahead = nil // something may have been planned again that stands before it
 	}
 	if j.mustGoOn(out) {
 		return false, w.resume(ctx, j, out)
@@ -94,7 +97,10 @@ func (w *Worker) proceed(ctx context.Context, j *job, s Standing, unsettled bool
 		pause(ctx, j.wake, left)
 		return false, nil
 	}
-	load, again, err := w.nextLoad(ctx, j, min(most, j.pace.most()))
+	if s.RatePerSecond > 0 {
+		most = min(most, j.pace.most())
+	}
+	load, again, err := w.nextLoad(ctx, j, most)
 	switch {
 	case err != nil || again:
 		return false, err
@@ -112,22 +118,35 @@ func (l Load) weight() int { return len(l.Parcels) + len(l.Lost) }
 // nextLoad reads what goes next. When it has gone through all it waits and
 // begins again with those that were left for a later time, and says so.
 func (w *Worker) nextLoad(ctx context.Context, j *job, most int) (load Load, again bool, err error) {
+	if j.order.anew {
+		j.beginAnew()
+	}
+	if load, read := j.takeAhead(most); read {
+		return load, false, nil
+	}
 	load, err = w.Ledger.NextLoad(ctx, j.id, j.after, most)
-	if err != nil || load.weight() > 0 || j.after == 0 {
-		return load, false, err
+	if err == nil && most > loadMost && load.Source != j.source {
+		load, err = w.Ledger.NextLoad(ctx, j.id, j.after, loadMost) // of another source, which may not take so many
+	}
+	if err != nil || load.weight() > 0 {
+		again = j.inOrder(&load)
+		return load, again, err
+	}
+	if j.after == 0 {
+		return load, false, nil
 	}
 	if j.left > 0 {
 		w.troubled(ctx, j.id, fmt.Errorf("%s could not be taken hold of yet: somebody else holds them", letters(j.left)), j.rounds == 0)
 		pause(ctx, j.wake, backoff(j.rounds))
 		j.rounds++
 	}
-	j.after, j.left = 0, 0
+	j.beginAnew()
 	return load, true, nil
 }
 
 // leaveBehind lets letters that could not be taken hold of hold up none of
-// those behind them. Letters of a partition stay in their order: those are not
-// overtaken.
+// those behind them. Letters of a partition or a message group stay in their
+// order: those are not overtaken.
 func (j *job) leaveBehind(load Load, shipments []sources.Shipment, refused map[string]error) error {
 	taken := map[string]bool{}
 	for _, s := range shipments {
@@ -135,10 +154,11 @@ func (j *job) leaveBehind(load Load, shipments []sources.Shipment, refused map[s
 			taken[item] = true
 		}
 	}
-	left, ordered := 0, false
+	left, ordered := load.waiting, false
 	for _, p := range load.Parcels {
 		if !taken[p.Item] && refused[p.Item] == nil {
 			left++
+			j.order.wait(p)
 			ordered = ordered || p.Target.Partition != nil
 		}
 	}
@@ -160,6 +180,7 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 		return err
 	}
 	defer unlock()
+	j.bulk(load.Source, sender)
 	shipments, refused, err := w.pack(ctx, j, sender, load)
 	if err == nil {
 		err = j.leaveBehind(load, shipments, refused)
@@ -169,6 +190,7 @@ func (w *Worker) send(ctx context.Context, j *job, load Load) error {
 		w.changed(j.id)
 	}
 	if err != nil {
+		j.order.anew = true
 		return halted(ctx, sender, shipments, err)
 	}
 	return w.sendWaves(ctx, j, sender, load.Source, waves(shipments))
@@ -192,6 +214,7 @@ func (w *Worker) sendWaves(ctx context.Context, j *job, sender Sender, source st
 		})
 		if err != nil {
 			finish()
+			j.order.anew = true
 			return halted(ctx, sender, slices.Concat(all[i:]...), err)
 		}
 	}
@@ -240,10 +263,14 @@ func (w *Worker) sendWave(ctx context.Context, j *job, sender Sender, source str
 	failpoint.Hit("redrive-begun")
 	out := make([]Dispatch, len(wave))
 	for i, s := range wave {
+		j.fresh[numbers[i]] = true
 		out[i] = Dispatch{Number: numbers[i], Source: source, State: Sending, Shipment: s}
 		j.pace.sent(len(s.Items))
 	}
-	return w.ship(ctx, j, sender, out, false)
+	next := w.readAhead(ctx, j, out)
+	out, err = w.ship(ctx, j, sender, out)
+	next.keep(j, out, err)
+	return out, err
 }
 
 // resume goes on with what an earlier step or an earlier run has left out.
@@ -269,7 +296,7 @@ func (w *Worker) resume(ctx context.Context, j *job, out []Dispatch) error {
 // sent and writes that. Shipments that were out already are sent again only
 // where the broker drops a second copy.
 func (w *Worker) carry(ctx context.Context, j *job, sender Sender, out []Dispatch) error {
-	out, err := w.ship(ctx, j, sender, out, true)
+	out, err := w.ship(ctx, j, sender, out)
 	if stuck := w.settleAll(ctx, j.id, sender, out); stuck != nil || err == nil {
 		w.settled(ctx, j, stuck)
 	}
@@ -278,16 +305,15 @@ func (w *Worker) carry(ctx context.Context, j *job, sender Sender, out []Dispatc
 
 // ship sends what is to be sent, writes the receipts, and gives what is to be
 // settled: nothing when the receipts could not be written.
-func (w *Worker) ship(ctx context.Context, j *job, sender Sender, out []Dispatch, again bool) ([]Dispatch, error) {
+func (w *Worker) ship(ctx context.Context, j *job, sender Sender, out []Dispatch) ([]Dispatch, error) {
 	defer w.changed(j.id)
 	for i := range out {
-		out[i].tries = j.tries[out[i].Number]
+		out[i].tries, out[i].again = j.tries[out[i].Number], !j.fresh[out[i].Number]
 	}
-	err := w.shipAll(ctx, j.id, sender, out, again)
+	back, err := w.shipAll(ctx, j.id, sender, out)
+	j.order.anew = j.order.anew || back
 	for _, d := range out {
-		if delete(j.tries, d.Number); d.State == Sending {
-			j.tries[d.Number] = d.tries + 1
-		}
+		j.tried(d)
 	}
 	if errors.Is(err, errNotWritten) {
 		return nil, err

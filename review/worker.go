@@ -134,7 +134,7 @@ func (w *Worker) claim(id string) *job {
 	if w.jobs[id] != nil {
 		return nil
 	}
-	j := &job{id: id, wake: make(chan struct{}, 1), pace: pacer{next: time.Now()}, tries: map[int64]int{}, named: map[string]naming{}}
+	j := &job{id: id, wake: make(chan struct{}, 1), pace: pacer{next: time.Now()}, tries: map[int64]int{}, fresh: map[int64]bool{}, named: map[string]naming{}}
 	w.jobs[id] = j
 	return j
 }
@@ -158,8 +158,13 @@ type job struct {
 	tries    map[int64]int // by shipment: sends of this run whose outcome stayed open
 	after    int64         // place in its order behind which it goes on: some of those before were left for later
 	left     int           // how many
-	rounds   int           // how often it has gone through those in a row without getting any
+	order    order
+	fresh    map[int64]bool // shipments that this run wrote down and has not begun to send
+	rounds   int            // how often it has gone through those in a row without getting any
 	named    map[string]naming
+	source   string // of the last load
+	bulky    int    // how many of its letters may go at a time; 0: it is not Bulky
+	ahead    *ahead // what was read ahead; nil: nothing
 }
 
 // job works on one redrive until it ends, or there is nothing to do while it is

@@ -12,7 +12,7 @@ import (
 
 // loadBytes is how much one load of letters weighs at most, unless it is one
 // letter.
-const loadBytes = 16 << 20
+const loadBytes = 8 << 20
 
 // NextLoad gives planned letters of a redrive in their order, behind a place in
 // it: those of one source, at most so many.
@@ -54,7 +54,7 @@ func (s *Store) load(ctx context.Context, load *review.Load, redrive string, aft
 		}
 		load.Parcels = append(load.Parcels, parcel)
 	}
-	return nil
+	return s.leaveUnsure(ctx, load, redrive, items)
 }
 
 // planned is an item that is to be sent, and of its letter what goes with it or

@@ -26,6 +26,16 @@ var migrations embed.FS
 // readers is how many queries may read at the same time as one writes.
 const readers = 4
 
+const (
+	// writeCache is how many KiB of pages the writer keeps in memory: SQLite's 2 MiB
+	// are less than one load of a redrive changes.
+	writeCache = 16 << 10
+	// walPages is how many pages of 4 KiB the log has when it is copied into the
+	// file. At SQLite's 1,000 that would be after each load, and would copy the bytes
+	// of shipments that are forgotten one transaction later.
+	walPages = 8000
+)
+
 // Store is the open database. Writing goes through one connection, so that a
 // transaction that reads and then writes never finds the database busy.
 type Store struct {
@@ -60,7 +70,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 func openLocked(ctx context.Context, path string) (*Store, error) {
-	write, err := open(path, "_txlock=immediate")
+	write, err := open(path, "_txlock=immediate", fmt.Sprintf("_pragma=cache_size(-%d)", writeCache), fmt.Sprintf("_pragma=wal_autocheckpoint(%d)", walPages))
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +101,9 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // open opens the file with a full sync at each commit: intents and the outbox
 // must survive a power cut.
-func open(path, more string) (*sql.DB, error) {
+func open(path string, more ...string) (*sql.DB, error) {
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() +
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&" + more
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&" + strings.Join(more, "&")
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)

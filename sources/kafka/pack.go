@@ -18,7 +18,13 @@ const (
 	// (producer.id.expiration.ms, a day by default), with room to spare. It
 	// counts by the timestamps of the records.
 	remembers = 12 * time.Hour
+	// loadMost is how many letters are packed at a time: some batches for each of
+	// a dozen partitions.
+	loadMost = 5000
 )
+
+// LoadMost is how many letters are to be packed at a time at most.
+func (s *Source) LoadMost() int { return loadMost }
 
 // Pack makes batches of at most pieceRecords letters, each for one partition,
 // in the order of the parcels, with bytes exactly as they are in them. A batch
