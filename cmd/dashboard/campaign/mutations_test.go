@@ -167,7 +167,7 @@ var mutations = []mutation{
 	{
 		guard: "each effect is in the audit, once", broken: "a sent letter is written twice",
 		scenario: stormOnKafka("redrive-finished"),
-		edits:    []edit{{"store/journal.go", "	return b.auditItems(ctx, list, `'sent to '", "	if err := b.auditItems(ctx, list, `'sent to again'`); err != nil {\n\t\treturn err\n\t}\n	return b.auditItems(ctx, list, `'sent to '"}},
+		edits:    []edit{{"store/receipts.go", "	return b.auditItems(ctx, list, `'sent to '", "	if err := b.auditItems(ctx, list, `'sent to again'`); err != nil {\n\t\treturn err\n\t}\n	return b.auditItems(ctx, list, `'sent to '"}},
 	},
 }
 
