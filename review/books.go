@@ -20,7 +20,8 @@ type Dispatch struct {
 	sources.Shipment
 	Receipts []sources.Receipt // of its items that were sent
 
-	tries int // sends of this run whose outcome stayed open
+	tries int  // sends of this run whose outcome stayed open
+	again bool // it may have been sent already, by this run or an earlier one
 }
 
 // Load is what goes next: planned letters of one source.
@@ -30,6 +31,8 @@ type Load struct {
 	// Lost are items whose letters cannot be sent any more, and why.
 	Lost map[string]error
 	Last int64 // place of the last of them in the order of the redrive
+
+	waiting int // letters up to there that are left out, because they stand behind one that goes later
 }
 
 // Result is what became of a shipment.

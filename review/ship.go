@@ -28,8 +28,9 @@ const doubtsMost = 3
 var errNotWritten = errors.New("what became of a send could not be written down")
 
 // shipAll ships what is in state sending and writes the receipts. Shipments
-// whose outcome is open stay as they are, to be sent again.
-func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Dispatch, again bool) error {
+// whose outcome is open stay as they are, to be sent again. It tells whether some
+// letters are planned again.
+func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Dispatch) (back bool, err error) {
 	call, stop := outlive(ctx)
 	defer stop()
 	var got outcomes
@@ -37,7 +38,7 @@ func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Di
 	all.SetLimit(lanes)
 	for _, line := range byLine(out) {
 		all.Go(func() error {
-			got.shipLine(call, sender, line, again)
+			got.shipLine(call, sender, line)
 			return nil
 		})
 	}
@@ -45,11 +46,11 @@ func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Di
 	failpoint.Hit("redrive-sent")
 	if len(got.results) > 0 {
 		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, got.results); err != nil {
-			return errors.Join(errNotWritten, err)
+			return got.back, errors.Join(errNotWritten, err)
 		}
 	}
 	failpoint.Hit("redrive-received")
-	return errors.Join(got.errs...)
+	return got.back, errors.Join(got.errs...)
 }
 
 // outcomes are what became of shipments that were out at the same time.
@@ -57,13 +58,17 @@ type outcomes struct {
 	mu      sync.Mutex
 	results []Result
 	errs    []error
+	back    bool // some letters are planned again
 }
 
 // shipLine ships the shipments of a line in their order, until one of them is
-// open: what follows waits for it.
-func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch, again bool) {
+// open: what follows waits for it. When letters of one go later, or nobody can
+// tell whether they arrived, what follows is planned again behind them, as far as
+// it cannot have been sent yet.
+func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch) {
 	for i, d := range line {
-		receipts, err := shipOne(ctx, sender, *d, again)
+		receipts, err := shipOne(ctx, sender, *d)
+		d.again = true
 		failpoint.Hit("redrive-sent-one")
 		if err == nil {
 			d.State, d.Receipts = Sent, accepted(receipts)
@@ -71,7 +76,7 @@ func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch
 		}
 		o.add(d.Number, receipts, err)
 		back := slices.ContainsFunc(receipts, goesLater)
-		if back && !again {
+		if back || err == nil && inDoubt(receipts) {
 			o.holdBack(line[i+1:])
 		}
 		if back || err != nil {
@@ -84,6 +89,9 @@ func (o *outcomes) shipLine(ctx context.Context, sender Sender, line []*Dispatch
 // them on their line goes later, and they go behind it.
 func (o *outcomes) holdBack(line []*Dispatch) {
 	for _, d := range line {
+		if d.again {
+			continue
+		}
 		d.State = Sent
 		o.add(d.Number, failed(d.Items, ErrNotSent), nil)
 	}
@@ -92,6 +100,7 @@ func (o *outcomes) holdBack(line []*Dispatch) {
 func (o *outcomes) add(shipment int64, receipts []sources.Receipt, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.back = o.back || slices.ContainsFunc(receipts, goesLater)
 	if receipts != nil {
 		o.results = append(o.results, Result{shipment, receipts})
 	}
@@ -157,11 +166,11 @@ func waves(shipments []sources.Shipment) [][]sources.Shipment {
 
 // shipOne ships one shipment. An error means that its outcome is open and that
 // the same bytes are to be sent again; receipts are final.
-func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sources.Receipt, error) {
-	if again && d.RepeatUntil.IsZero() && !d.Traceable {
+func shipOne(ctx context.Context, sender Sender, d Dispatch) ([]sources.Receipt, error) {
+	if d.again && d.RepeatUntil.IsZero() && !d.Traceable {
 		return unknown(d.Items, sources.ErrAmbiguous), nil
 	}
-	d.Repeated = again
+	d.Repeated = d.again
 	repeatable := d.Traceable || time.Now().Before(d.RepeatUntil)
 	receipts, err := sender.Ship(ctx, d.Shipment)
 	if err == nil && repeatable && d.tries < doubtsMost && inDoubt(receipts) {
@@ -170,7 +179,7 @@ func shipOne(ctx context.Context, sender Sender, d Dispatch, again bool) ([]sour
 	if err == nil {
 		return complete(d.Items, receipts), nil
 	}
-	doubt := again || errors.Is(err, sources.ErrAmbiguous) || ctx.Err() != nil
+	doubt := d.again || errors.Is(err, sources.ErrAmbiguous) || ctx.Err() != nil
 	switch {
 	case final(err) && !doubt:
 		return failed(d.Items, err), nil

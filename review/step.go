@@ -121,12 +121,9 @@ func (w *Worker) nextLoad(ctx context.Context, j *job, most int) (load Load, aga
 	if j.order.anew {
 		j.beginAnew()
 	}
-	if load, read := j.takeAhead(most); read {
-		return load, false, nil
-	}
-	load, err = w.Ledger.NextLoad(ctx, j.id, j.after, most)
-	if err == nil && most > loadMost && load.Source != j.source {
-		load, err = w.Ledger.NextLoad(ctx, j.id, j.after, loadMost) // of another source, which may not take so many
+	load, read := j.takeAhead(most)
+	if !read {
+		load, err = w.readNext(ctx, j, most)
 	}
 	if err != nil || load.weight() > 0 {
 		again = j.inOrder(&load)
@@ -142,6 +139,16 @@ func (w *Worker) nextLoad(ctx context.Context, j *job, most int) (load Load, aga
 	}
 	j.beginAnew()
 	return load, true, nil
+}
+
+// readNext reads what goes next. Of another source than before it reads it
+// again when it is more than that one may take.
+func (w *Worker) readNext(ctx context.Context, j *job, most int) (Load, error) {
+	load, err := w.Ledger.NextLoad(ctx, j.id, j.after, most)
+	if err == nil && load.Source != j.source && load.weight() > loadMost {
+		load, err = w.Ledger.NextLoad(ctx, j.id, j.after, loadMost)
+	}
+	return load, err
 }
 
 // leaveBehind lets letters that could not be taken hold of hold up none of

@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Target is where a redriven letter goes.
 type Target struct {
@@ -24,6 +27,18 @@ type Parcel struct {
 	// StoredCopy says that the broker has forgotten the letter: what is sent is
 	// our own copy, and nothing is held or taken off.
 	StoredCopy bool
+}
+
+// Order names what a parcel keeps its place in: of those with the same none may
+// be sent before one in front of it. It is the message group of a FIFO queue, whose
+// name ends in .fifo (SQS API, CreateQueue); "" elsewhere. The order of a Kafka
+// partition is that of the target.
+func (p Parcel) Order() string {
+	group := p.System["MessageGroupId"]
+	if group == "" || !strings.HasSuffix(p.Queue, ".fifo") {
+		return ""
+	}
+	return p.Queue + "\n" + group
 }
 
 // Shipment is one or more parcels packed into what is sent in one request. Its

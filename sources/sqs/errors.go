@@ -95,6 +95,31 @@ func message(err error) string {
 	return err.Error()
 }
 
+// isHandle tells an answer, by its code and words, that says that a receipt
+// handle does not work any more: SQS has three codes for it, and emulators say
+// InvalidParameterValue of one that has expired, as SQS itself does of FIFO queues.
+func isHandle(code, message string) bool {
+	code = strings.TrimSuffix(code[strings.LastIndexAny(code, "#.")+1:], "Exception")
+	switch code {
+	case "ReceiptHandleIsInvalid", "InvalidReceiptHandle", "MessageNotInflight":
+		return true
+	case "InvalidParameterValue":
+		text := strings.ToLower(strings.ReplaceAll(message, " ", ""))
+		return strings.Contains(text, "receipthandle")
+	}
+	return false
+}
+
+// ofHandles is an error of a call about messages that were received: errHandle
+// when it is that a handle does not work any more.
+func ofHandles(action, queue string, err error) error {
+	why := readable(action, queue, err)
+	if err != nil && isHandle(code(err), message(err)) {
+		return fmt.Errorf("%w: %w", errHandle, why)
+	}
+	return why
+}
+
 // nothingSent tells whether a request cannot have reached SQS.
 func nothingSent(err error) bool {
 	var dns *net.DNSError

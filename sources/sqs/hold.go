@@ -29,7 +29,7 @@ var (
 const (
 	// holdMost is how long a hold is made longer for a redrive that asks for it
 	// no more.
-	holdMost = 15 * time.Minute
+	holdMost = 3 * time.Minute
 	// releaseAfter is how long what a redrive looked at stays hidden, in case it
 	// asks for more of the same queue.
 	releaseAfter = 3 * time.Second
@@ -191,8 +191,7 @@ func (l *line) see(w *sweep, messages []types.Message, wanted map[string]entry) 
 	defer l.mu.Unlock()
 	for _, m := range messages {
 		id := deref(m.MessageId)
-		if !w.seen[id] {
-			w.seen[id] = true
+		if w.saw(id) {
 			fresh++
 		}
 		if _, ours := wanted[id]; !ours {

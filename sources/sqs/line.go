@@ -237,16 +237,22 @@ func (l *line) setHiddenOnce(ctx context.Context, holds map[string]hold, ids []s
 	}
 	failed := map[string]error{}
 	out, err := l.s.client.ChangeMessageVisibilityBatch(ctx, in)
+	if len(ids) > 1 && err != nil && isHandle(code(err), message(err)) { // of which of them?
+		for _, id := range ids {
+			maps.Copy(failed, l.setHiddenOnce(ctx, holds, []string{id}, seconds))
+		}
+		return failed
+	}
 	if err != nil {
 		for _, id := range ids {
-			failed[id] = readable("ChangeMessageVisibility", l.name, err)
+			failed[id] = ofHandles("ChangeMessageVisibility", l.name, err)
 		}
 		return failed
 	}
 	for _, e := range out.Failed {
 		if i, err := strconv.Atoi(deref(e.Id)); err == nil && i < len(ids) {
 			failed[ids[i]] = fmt.Errorf("%s: %s", deref(e.Code), deref(e.Message))
-			if e.SenderFault { // of a message that was received, it is only the handle
+			if e.SenderFault || isHandle(deref(e.Code), deref(e.Message)) { // of a message that was received, it is only the handle
 				failed[ids[i]] = fmt.Errorf("%w: %w", errHandle, failed[ids[i]])
 			}
 		}

@@ -52,7 +52,7 @@ func (l *line) takeAway(ctx context.Context, ids []string) (map[string]error, er
 	left := l.remove(ctx, got.order)
 	for _, id := range got.order {
 		switch why := left[id]; {
-		case !errors.Is(why, errUnsure): // else it is looked for again
+		case !errors.Is(why, errUnsure) && !errors.Is(why, errHandle): // else it is looked for again
 			answer[id] = why
 		}
 	}
@@ -78,6 +78,27 @@ func (s *Source) Release(ctx context.Context, shipments []sources.Shipment) {
 		if ids := byQueue[l.name]; len(ids) > 0 {
 			l.letGo(ctx, ids)
 		}
+	}
+}
+
+// letGo releases the letters of a shipment that were refused for good: nobody asks
+// for them any more, and of a message group they would hide those in front of them.
+func (d *delivery) letGo(ctx context.Context, cargo load) {
+	if cargo.Stored || !d.touched && d.whole != nil {
+		return
+	}
+	var ids []string
+	for _, e := range cargo.Entries {
+		err := d.receipts[e.Item].Err
+		if err != nil && !errors.Is(err, sources.ErrAmbiguous) && !errors.Is(err, sources.ErrNotSent) {
+			ids = append(ids, e.Message)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if l, err := d.s.lineOf(ctx, cargo.Queue); err == nil {
+		l.letGo(ctx, ids)
 	}
 }
 

@@ -42,6 +42,7 @@ type entry struct {
 	Body       string      `json:"body"`
 	Attributes []attribute `json:"attributes,omitempty"`
 	Group      string      `json:"group,omitempty"`
+	Sequence   string      `json:"sequence,omitempty"` // of a FIFO dead-letter queue
 	Dedup      string      `json:"dedup,omitempty"`
 	Trace      string      `json:"trace,omitempty"` // AWSTraceHeader
 }
@@ -228,7 +229,7 @@ func (p *packing) messages(to facts, parcels []sources.Parcel) []entry {
 
 // packOne makes the message of a parcel.
 func packOne(p sources.Parcel, fifo bool) (entry, error) {
-	e := entry{Item: p.Item, Message: p.Place.MessageID, Body: string(p.Body), Group: p.System["MessageGroupId"], Trace: p.System["AWSTraceHeader"]}
+	e := entry{Item: p.Item, Message: p.Place.MessageID, Body: string(p.Body), Group: p.System["MessageGroupId"], Sequence: p.System["SequenceNumber"], Trace: p.System["AWSTraceHeader"]}
 	switch {
 	case e.Message == "":
 		return e, errors.New("the letter has no SQS message id")

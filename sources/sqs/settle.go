@@ -77,7 +77,7 @@ func (l *line) adopt(ctx context.Context, cargo load, earlier bool) map[string]e
 	for _, e := range cargo.Entries {
 		h, kept := l.kept[e.Message]
 		if !kept && earlier && cargo.Held.After(now.Add(holdLeast)) {
-			h, kept = hold{receipt: e.Receipt, until: cargo.Held, group: e.Group}, true
+			h, kept = hold{receipt: e.Receipt, until: cargo.Held, group: e.Group, sequence: e.Sequence}, true
 		}
 		if !kept || !h.until.After(now) {
 			missing[e.Message] = e
@@ -209,10 +209,17 @@ func (l *line) removeOnce(ctx context.Context, ids []string, last bool, left map
 		in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: &name, ReceiptHandle: &receipt})
 	}
 	out, err := l.s.client.DeleteMessageBatch(ctx, in)
+	if len(ids) > 1 && err != nil && isHandle(code(err), message(err)) { // of which of them?
+		for _, id := range ids {
+			again = append(again, l.removeOnce(ctx, []string{id}, last, left)...)
+		}
+		return again
+	}
 	if err != nil {
 		for _, id := range ids {
-			left[id] = readable("DeleteMessage", l.name, err)
+			left[id] = ofHandles("DeleteMessage", l.name, err)
 		}
+		l.deleted(ids, map[string]bool{}, left)
 		return nil
 	}
 	done := map[string]bool{}
@@ -229,7 +236,7 @@ func (l *line) removeOnce(ctx context.Context, ids []string, last bool, left map
 		}
 		done[ids[i]] = false
 		left[ids[i]] = fmt.Errorf("%s: %s", deref(bad.Code), deref(bad.Message))
-		if bad.SenderFault { // of a delete that is only the handle
+		if bad.SenderFault || isHandle(deref(bad.Code), deref(bad.Message)) { // of a delete that is only the handle
 			left[ids[i]] = fmt.Errorf("%w: %w", errHandle, left[ids[i]])
 		} else if !last {
 			again = append(again, ids[i])
@@ -259,7 +266,7 @@ func (l *line) deleted(ids []string, done map[string]bool, left map[string]error
 	for _, id := range ids {
 		off, told := done[id]
 		switch {
-		case !told:
+		case !told && left[id] == nil:
 			left[id] = errors.New("SQS did not say whether it was deleted")
 		case off && !l.kept[id].until.After(now):
 			left[id] = errUnsure

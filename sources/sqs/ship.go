@@ -58,6 +58,7 @@ func (s *Source) Ship(ctx context.Context, shipment sources.Shipment) ([]sources
 	for _, round := range d.rounds(entries) {
 		d.send(ctx, round)
 	}
+	d.letGo(ctx, cargo)
 	if !d.touched && d.whole != nil {
 		return nil, d.whole
 	}

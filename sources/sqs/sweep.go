@@ -25,6 +25,7 @@ type sweep struct {
 	empties int             // looks in a row that brought nothing new
 	counts  counts          // as last asked
 	done    bool            // nothing more is to be seen
+	back    bool            // the last message was one that it had seen
 
 	width    int             // how many looks a redrive makes at the same time
 	reopened map[string]bool // FIFO groups that were let go to see deeper ones
@@ -43,8 +44,7 @@ func (l *line) look(ctx context.Context, w *sweep, limit int) (fresh []types.Mes
 		}
 		before := len(fresh)
 		for _, m := range got {
-			if id := deref(m.MessageId); !w.seen[id] {
-				w.seen[id] = true
+			if w.saw(deref(m.MessageId)) {
 				fresh = append(fresh, m)
 			}
 		}
@@ -53,6 +53,22 @@ func (l *line) look(ctx context.Context, w *sweep, limit int) (fresh []types.Mes
 		}
 	}
 	return fresh, nil
+}
+
+// saw notes a message, and tells whether this sweep sees it for the first time.
+// One that comes again was hidden too shortly for the pace at which the queue hands
+// out its messages: without a longer look the sweep would go round among the first
+// of them.
+func (w *sweep) saw(id string) (first bool) {
+	if w.seen[id] {
+		if !w.back {
+			w.hide = min(2*w.hide, int(hideMost/time.Second))
+		}
+		w.back = true
+		return false
+	}
+	w.seen[id], w.back = true, false
+	return true
 }
 
 // wait is for how many seconds the next look waits for messages.
