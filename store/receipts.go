@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -124,30 +126,80 @@ func landing(number int64, r sources.Receipt) landed {
 // land writes where items lie now, and gives them a state: sent, or confirmed
 // when nothing is left to be done for them.
 func (b *booking) land(ctx context.Context, all []landed, state review.ItemState) error {
-	slices.SortFunc(all, func(x, y landed) int { return int(x.number - y.number) })
-	for chunk := range slices.Chunk(all, 1000) {
-		values, args := landedRows(chunk)
-		result, err := b.tx.ExecContext(ctx, `WITH landed (number, line, place, message) AS (VALUES `+values+`)
-			UPDATE items SET state = ?, error = '', receipt_partition = landed.line, receipt_offset = landed.place, receipt_message = landed.message
-			FROM landed WHERE items.number = landed.number AND items.state = 'sending' AND items.redrive = `+fmt.Sprint(b.number), append(args, string(state))...)
-		if err != nil {
+	slices.SortFunc(all, func(x, y landed) int { return cmp.Compare(x.number, y.number) })
+	for _, row := range inRows(all) {
+		if err := b.landRow(ctx, row, state); err != nil {
 			return err
-		}
-		n, err := result.RowsAffected()
-		if err == nil && n != int64(len(chunk)) {
-			err = fmt.Errorf("only %d of the %d letters that were sent are under way", n, len(chunk))
-		}
-		if err != nil {
-			return err
-		}
-		b.counts.turn(b.number, review.Sending, state, n)
-		if state == review.Confirmed {
-			if err := b.confirmed(ctx, landedNumbers(chunk)); err != nil {
-				return err
-			}
 		}
 	}
+	if state == review.Confirmed && len(all) > 0 {
+		return b.confirmed(ctx, landedNumbers(all))
+	}
 	return nil
+}
+
+// landRow writes where some items lie now: one statement for the whole of a row,
+// which costs a third of a list of them.
+func (b *booking) landRow(ctx context.Context, list []landed, state review.ItemState) error {
+	of := ` AND items.state = 'sending' AND items.redrive = ` + fmt.Sprint(b.number)
+	var result sql.Result
+	var err error
+	if first := list[0]; follows(list) {
+		result, err = b.tx.ExecContext(ctx, `UPDATE items SET state = ?, error = '', receipt_partition = ?, receipt_offset = number + ?, receipt_message = ''
+			WHERE number BETWEEN ? AND ?`+of, string(state), first.line, first.offset-first.number, first.number, list[len(list)-1].number)
+	} else {
+		values, args := landedRows(list)
+		result, err = b.tx.ExecContext(ctx, `WITH landed (number, line, place, message) AS (VALUES `+values+`)
+			UPDATE items SET state = ?, error = '', receipt_partition = landed.line, receipt_offset = landed.place, receipt_message = landed.message
+			FROM landed WHERE items.number = landed.number`+of, append(args, string(state))...)
+	}
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n != int64(len(list)) {
+		err = fmt.Errorf("only %d of the %d letters that were sent are under way", n, len(list))
+	}
+	b.counts.turn(b.number, review.Sending, state, n)
+	return err
+}
+
+// rowLeast is how many items make a row that is worth a statement of its own,
+// listMost how many others go into one.
+const (
+	rowLeast = 20
+	listMost = 1000
+)
+
+// inRows cuts items into rows of those that follow on one another, by their
+// numbers and their offsets on one partition, and lists of the others.
+func inRows(all []landed) [][]landed {
+	var rows [][]landed
+	var others []landed
+	for i, n := 0, 0; i < len(all); i += n {
+		for n = 1; i+n < len(all) && all[i+n].follows(all[i+n-1]); n++ {
+		}
+		if n >= rowLeast {
+			rows = append(rows, all[i:i+n])
+		} else {
+			others = append(others, all[i:i+n]...)
+		}
+	}
+	return slices.AppendSeq(rows, slices.Chunk(others, listMost))
+}
+
+func (l landed) follows(before landed) bool {
+	return l.message == "" && before.message == "" && l.line == before.line && l.number == before.number+1 && l.offset == before.offset+1
+}
+
+// follows tells whether items are such a row.
+func follows(list []landed) bool {
+	for i := range list[1:] {
+		if !list[i+1].follows(list[i]) {
+			return false
+		}
+	}
+	return len(list) >= rowLeast
 }
 
 // landedRows are rows of VALUES: numbers stand in the text, which costs less

@@ -80,8 +80,8 @@ func mayStart(ctx context.Context, tx *sql.Tx, plan string) error {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	taken, err := column[string](ctx, tx, `SELECT p.letter FROM plan_letters p LEFT JOIN letters l ON l.id = p.letter
-		WHERE p.plan = ? AND (l.status IS NULL OR l.status NOT IN ('open', 'snoozed', 'expired')) ORDER BY p.place`, plan)
+	taken, err := column[string](ctx, tx, `SELECT l.id FROM plan_order p JOIN letters l ON l.number = p.letter
+		WHERE p.plan = ? AND l.status NOT IN ('open', 'snoozed', 'expired') ORDER BY p.place`, plan)
 	if err == nil && len(taken) > 0 {
 		err = &review.ConflictError{IDs: taken}
 	}
@@ -99,8 +99,9 @@ func fillLedger(ctx context.Context, tx *sql.Tx, redrive int64, r review.Redrive
 			names, receipt_partition, receipt_offset, receipt_message, came_back_as, error, holds)
 		SELECT ? + p.rank, ? || '-' || (p.rank + 1), ?, l.number, q.source, 'planned', l.status, p.target_queue, p.target_partition, p.target_topic_id,
 			p.names, 0, -1, '', '', '', l.number
-		FROM (SELECT *, CASE WHEN place = ? THEN 0 WHEN place < ? THEN place + 1 ELSE place END AS rank FROM plan_letters WHERE plan = ?) AS p
-			JOIN letters l ON l.id = p.letter JOIN queues q ON q.number = l.queue`, first, r.ID, redrive, ahead, ahead, plan)
+		FROM (SELECT d.*, o.letter AS number, CASE WHEN o.place = ? THEN 0 WHEN o.place < ? THEN o.place + 1 ELSE o.place END AS rank
+				FROM plan_order o JOIN plan_letters d ON d.plan = o.plan AND d.place = o.place WHERE o.plan = ?) AS p
+			JOIN letters l ON l.number = p.number JOIN queues q ON q.number = l.queue`, first, r.ID, redrive, ahead, ahead, plan)
 	if err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
