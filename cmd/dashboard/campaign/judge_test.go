@@ -14,7 +14,7 @@ import (
 // waited until every redrive has ended.
 func (r *run) drain(within time.Duration) error {
 	r.program.kill()
-	if err := r.begin(""); err != nil {
+	if err := r.begin(); err != nil {
 		return err
 	}
 	return r.settled(within)
@@ -184,7 +184,8 @@ func (r *run) judgeHeaders(l *letter, a arrival, items []item) {
 }
 
 // judgeOrder wants the letters of a FIFO group that one redrive sent in the
-// order in which they lay in the dead-letter queue.
+// order in which they lay in the dead-letter queue. Across redrives nothing is
+// promised: one may be paused while a person starts another.
 func (r *run) judgeOrder(got []arrival, byPrint map[string]*letter, ledger map[string][]item) {
 	sender := func(a arrival) string {
 		id, _, _ := strings.Cut(a.lineage, " ")

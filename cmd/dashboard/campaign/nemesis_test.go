@@ -46,7 +46,7 @@ func (n nemesis) suffer(t testing.TB, program string, points []string, seed uint
 	defer r.program.kill()
 	r.rough = true
 	if n.play != nil {
-		return r, errors.Join(r.begin(""), n.play(r))
+		return r, errors.Join(r.begin(), n.play(r))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ill := make(chan error, 1)
@@ -248,7 +248,7 @@ func loseTarget(r *run, k *kafka, again bool) error {
 		wait(r.ctx, time.Duration(r.rnd.IntN(1500))*time.Millisecond)
 		r.program.kill()
 		r.counts.kills++
-		if err := r.begin(""); err != nil {
+		if err := r.begin(); err != nil {
 			return err
 		}
 	}

@@ -19,13 +19,11 @@ import (
 // moduleRoot is where the program is built, seen from this package.
 const moduleRoot = "../../.."
 
-// hold is how long letters of SQS are held by a program under test: what a
-// killed run leaves hidden is visible again after seconds. listingHold is the
-// same for its first life, which has to see all of a long queue.
-const (
-	hold        = 3 * time.Second
-	listingHold = time.Minute
-)
+// shortHold is how long letters of SQS are held by a life that is to be killed:
+// what it leaves hidden is visible again after seconds. The lives that are not,
+// the first, which lists the letters, and the last, which finishes what is left,
+// hold them as the program does that is shipped.
+const shortHold = 3 * time.Second
 
 var built struct {
 	once sync.Once
@@ -106,20 +104,17 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// start begins a life, with a failpoint armed ("name=count"; "" for none).
-func (p *program) start(armed string) error {
+// start begins a life, with a failpoint armed ("name=count"; "" for none), which
+// holds letters for so long; 0: as the program does that is shipped.
+func (p *program) start(armed string, hold time.Duration) error {
 	out, err := os.OpenFile(filepath.Join(p.dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	p.lives++
 	fmt.Fprintf(out, "--- life %d %s\n", p.lives, armed)
-	held := hold
-	if p.lives == 1 {
-		held = listingHold
-	}
 	cmd := exec.Command(p.binary, "serve", "--config", p.configFile())
-	cmd.Env = append(os.Environ(), "UNWEDGE_FAILPOINT="+armed, "UNWEDGE_HOLD="+held.String(), "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none")
+	cmd.Env = append(os.Environ(), "UNWEDGE_FAILPOINT="+armed, "UNWEDGE_HOLD="+envHold(hold), "AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, dieWithUs()
 	p.cmd, p.ours, p.ended = cmd, false, make(chan struct{})
 	ended, started := p.ended, make(chan error)
@@ -134,6 +129,13 @@ func (p *program) start(armed string) error {
 		}
 	}()
 	return <-started
+}
+
+func envHold(hold time.Duration) string {
+	if hold == 0 {
+		return ""
+	}
+	return hold.String()
 }
 
 // kill ends the program as kill -9 does, and waits until it is gone. It tells

@@ -63,7 +63,7 @@ func newRun(t testing.TB, binary string, b broker, tally *tally, seed uint64, n,
 	if r.letters, err = b.fill(r.ctx, r.rnd, n); err != nil {
 		return nil, err
 	}
-	if err := r.begin(""); err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
 	if err := r.list(n); err != nil {
@@ -77,9 +77,9 @@ func newRun(t testing.TB, binary string, b broker, tally *tally, seed uint64, n,
 	return r, r.stop() // it lets go of what it has looked at
 }
 
-// begin starts a life that is to answer.
-func (r *run) begin(armed string) error {
-	if err := r.start(armed); err != nil {
+// begin starts a life that is to answer, and to live.
+func (r *run) begin() error {
+	if err := r.start("", 0); err != nil {
 		return err
 	}
 	up, err := r.ready(r.ctx)
@@ -195,7 +195,7 @@ func (r *run) life(point string) (idle bool, err error) {
 	if point != "" {
 		armed, limit = fmt.Sprintf("%s=%d", point, r.hits()), patience
 	}
-	if err := r.start(armed); err != nil {
+	if err := r.start(armed, shortHold); err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
