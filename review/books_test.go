@@ -49,8 +49,13 @@ func newShop(t *testing.T, letters int, pace Pace) *shop {
 
 // run runs a worker on the redrive until the test, or what it gives, ends it.
 func (s *shop) run(seen bool) (w *Worker, stop func()) {
+	w, stop = s.runWith(Books{s, s, s, s, s}, s, seen)
+	return w, stop
+}
+
+func (s *shop) runWith(b Books, sender Sender, seen bool) (w *Worker, stop func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
-	w = NewWorker(Books{s, s, s, s, s}, map[string]Sender{"payments": s}, slog.New(slog.DiscardHandler))
+	w = NewWorker(b, map[string]Sender{"payments": sender}, slog.New(slog.DiscardHandler))
 	if seen {
 		w.Readers = map[string]Receivers{"payments": s}
 	}
