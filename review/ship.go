@@ -33,7 +33,15 @@ var errNotWritten = errors.New("what became of a send could not be written down"
 func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Dispatch) (back bool, err error) {
 	call, stop := outlive(ctx)
 	defer stop()
-	var got outcomes
+	got := outcomes{full: make(chan struct{}, 1)}
+	written := make(chan error, 1)
+	go func() {
+		var errs []error
+		for range got.full {
+			errs = append(errs, w.record(ctx, id, got.take()))
+		}
+		written <- errors.Join(errs...)
+	}()
 	var all errgroup.Group
 	all.SetLimit(lanes)
 	for _, line := range byLine(out) {
@@ -43,22 +51,45 @@ func (w *Worker) shipAll(ctx context.Context, id string, sender Sender, out []Di
 		})
 	}
 	_ = all.Wait() // errors are among the outcomes
+	close(got.full)
+	err = <-written
 	failpoint.Hit("redrive-sent")
-	if len(got.results) > 0 {
-		if err := w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, got.results); err != nil {
-			return got.back, errors.Join(errNotWritten, err)
-		}
+	if err = errors.Join(err, w.record(ctx, id, got.take())); err != nil {
+		return got.back, errors.Join(errNotWritten, err)
 	}
 	failpoint.Hit("redrive-received")
 	return got.back, errors.Join(got.errs...)
 }
 
+// record writes receipts, if there are any.
+func (w *Worker) record(ctx context.Context, id string, results []Result) error {
+	if len(results) == 0 {
+		return nil
+	}
+	return w.Journal.RecordReceipts(context.WithoutCancel(ctx), id, results)
+}
+
+// recordMost is how many receipts wait for the last shipment of a load before
+// they are written down while the others are out.
+const recordMost = 1000
+
 // outcomes are what became of shipments that were out at the same time.
 type outcomes struct {
 	mu      sync.Mutex
-	results []Result
+	results []Result // that are not written yet
+	pending int      // receipts in them
+	full    chan struct{}
 	errs    []error
 	back    bool // some letters are planned again
+}
+
+// take gives what is to be written, once.
+func (o *outcomes) take() []Result {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	results := o.results
+	o.results, o.pending = nil, 0
+	return results
 }
 
 // shipLine ships the shipments of a line in their order, until one of them is
@@ -103,6 +134,9 @@ func (o *outcomes) add(shipment int64, receipts []sources.Receipt, err error) {
 	o.back = o.back || slices.ContainsFunc(receipts, goesLater)
 	if receipts != nil {
 		o.results = append(o.results, Result{shipment, receipts})
+		if o.pending += len(receipts); o.full != nil && o.pending >= recordMost {
+			poke(o.full)
+		}
 	}
 	if err != nil {
 		o.errs = append(o.errs, err)
