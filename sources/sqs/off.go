@@ -18,7 +18,7 @@ import (
 func (s *Source) Remove(ctx context.Context, queue string, messageIDs []string) (map[string]error, error) {
 	f, deadLetters, err := s.queue(ctx, queue)
 	answer := map[string]error{}
-	why := err
+	var why error
 	switch {
 	case errors.Is(err, sources.ErrNoSuchQueue):
 		why = nil
@@ -51,8 +51,7 @@ func (l *line) takeAway(ctx context.Context, ids []string) (map[string]error, er
 	}
 	left := l.remove(ctx, got.order)
 	for _, id := range got.order {
-		switch why := left[id]; {
-		case !errors.Is(why, errUnsure) && !errors.Is(why, errHandle): // else it is looked for again
+		if why := left[id]; !errors.Is(why, errUnsure) && !errors.Is(why, errHandle) { // else it is looked for again
 			answer[id] = why
 		}
 	}

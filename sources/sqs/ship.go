@@ -278,7 +278,7 @@ func (d *delivery) unbroken(entries []entry) []entry {
 		case why == nil:
 			return false
 		case d.mayBeOut(e):
-			d.doubt(e, fmt.Errorf("%w: this time %s", sources.ErrAmbiguous, why))
+			d.doubt(e, fmt.Errorf("%w: this time %s", sources.ErrAmbiguous, why.Error())) // no other sentinel
 		default:
 			d.failed(e, why)
 		}
