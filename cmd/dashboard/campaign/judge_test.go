@@ -306,7 +306,7 @@ func (r *run) judgeAudit() error {
 	r.counts.audited = len(entries)
 	sent := map[string]int{}
 	for _, e := range entries {
-		if e.Action == "redrive" && strings.HasPrefix(e.Outcome, "sent to ") || e.Action == "settle" && strings.Contains(e.Outcome, "as sent") {
+		if e.Action == "redrive" && (strings.HasPrefix(e.Outcome, "sent to ") || e.Outcome == "decided: it was sent") {
 			sent[e.On]++
 		}
 	}
