@@ -259,3 +259,13 @@ func span(d time.Duration) string {
 
 // letters is a number of letters in words.
 func letters(n int) string { return count(n, "letter", "letters") }
+
+// KnownWarnings tells whether all of the codes are those of warnings.
+func KnownWarnings(codes []string) bool {
+	for _, code := range codes {
+		if !slices.ContainsFunc(checks, func(c check) bool { return c.code == code && !c.refuses }) {
+			return false
+		}
+	}
+	return true
+}

@@ -179,6 +179,11 @@ func (d *Desk) planner(ctx context.Context, plan Plan) (*planner, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, out := range d.Outlets {
+		if r, ok := out.Sender.(Refresher); ok {
+			r.Refresh()
+		}
+	}
 	p := &planner{
 		Options: plan.Options, total: plan.Total, outlets: d.Outlets, now: d.Now(),
 		queues: map[queueName]Queue{}, targets: map[queueName]place{}, others: map[queueName][]string{},

@@ -59,6 +59,11 @@ type Destinations interface {
 	About(ctx context.Context, queue string) (sources.Destination, error)
 }
 
+// Refresher is a source that remembers what it has read of queues for a moment,
+// and can be told to forget it: what is planned or started now goes by what is
+// so now.
+type Refresher interface{ Refresh() }
+
 // OtherReaders is a source that can tell who else takes letters off a
 // dead-letter queue, or reads it: a sentence each.
 type OtherReaders interface {

@@ -68,6 +68,9 @@ func keepQueue(ctx context.Context, tx *sql.Tx, source string, q sources.Queue) 
 		_, err := tx.ExecContext(ctx, `UPDATE queues SET listed = TRUE, kind = ?, error = ? WHERE number = ?`, string(q.Kind), q.Err.Error(), n)
 		return err
 	}
+	if err := madeAgain(ctx, tx, n, q.ID); err != nil {
+		return err
+	}
 	feeds, err := json.Marshal(q.FeedsFrom)
 	if err != nil {
 		return err
@@ -186,4 +189,17 @@ func scanQueue(r *sql.Rows) (int64, review.Queue, error) {
 		}
 	}
 	return n, q, json.Unmarshal([]byte(feeds), &q.FeedsFrom)
+}
+
+// madeAgain expires the letters of a topic that was deleted and made again, once
+// its new id is seen.
+func madeAgain(ctx context.Context, tx *sql.Tx, queue int64, id string) error {
+	var was string
+	if err := tx.QueryRowContext(ctx, `SELECT broker_id FROM queues WHERE number = ?`, queue).Scan(&was); err != nil || was == "" || was == id || id == "" {
+		return err
+	}
+	if err := expiredBefore(ctx, tx, otherTopic, queue, id); err != nil {
+		return err
+	}
+	return move(ctx, tx, review.Expired, `queue = ? AND status IN ('open', 'snoozed') AND `+otherTopic, queue, id)
 }

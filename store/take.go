@@ -78,7 +78,13 @@ func (t *taking) findQueue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.tx.QueryRowContext(ctx, `SELECT broker_id FROM queues WHERE number = ?`, t.queue).Scan(&t.topic)
+	err = t.tx.QueryRowContext(ctx, `SELECT broker_id FROM queues WHERE number = ?`, t.queue).Scan(&t.topic)
+	for _, l := range t.look.Letters {
+		if l.Place.TopicID != "" {
+			t.topic = l.Place.TopicID // newer than the list of queues
+		}
+	}
+	return err
 }
 
 // findCauses finds the numbers of the causes and adds those that are new.
@@ -321,27 +327,48 @@ func (t *taking) turn(ctx context.Context, ids []string, from, to review.Status)
 // forgotten expires letters below the log start, and those of a topic that was
 // deleted and made again.
 func (t *taking) forgotten(ctx context.Context) error {
-	if t.look.Start == nil {
+	for line, start := range t.look.Start {
+		if err := t.forget(ctx, `line = ? AND place < ? AND (topic_id = ? OR ? = '')`, line, start, t.topic, t.topic); err != nil {
+			return err
+		}
+	}
+	if t.topic == "" || t.look.Start == nil && len(t.look.Letters) == 0 {
 		return nil
 	}
-	var gone []string
-	for line, start := range t.look.Start {
-		ids, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE queue = ? AND status IN ('open', 'snoozed') AND line = ? AND place < ?
-			AND (topic_id = ? OR ? = '')`, t.queue, line, start, t.topic, t.topic)
-		if err != nil {
-			return err
-		}
-		gone = append(gone, ids...)
+	return t.forget(ctx, otherTopic, t.topic)
+}
+
+// otherTopic are letters of a topic that was deleted, or made again since.
+const otherTopic = `topic_id <> ? AND topic_id <> ''`
+
+// forget expires letters of the queue that are still to be decided. What was
+// decided of the others may be taken back: then they are expired too.
+func (t *taking) forget(ctx context.Context, which string, args ...any) error {
+	args = append([]any{t.queue}, args...)
+	gone, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE queue = ? AND status IN ('open', 'snoozed') AND `+which, args...)
+	if err != nil {
+		return err
 	}
-	if t.topic != "" {
-		ids, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE queue = ? AND status IN ('open', 'snoozed') AND topic_id <> ? AND topic_id <> ''`,
-			t.queue, t.topic)
-		if err != nil {
-			return err
-		}
-		gone = append(gone, ids...)
+	if err := expiredBefore(ctx, t.tx, which, args...); err != nil {
+		return err
 	}
 	return t.expire(ctx, gone)
+}
+
+// expiredBefore notes of letters that are being redriven, or are discarded, that
+// they will be expired when that comes to nothing. which is a condition on
+// letters of one queue, whose number is the first argument.
+func expiredBefore(ctx context.Context, tx *sql.Tx, which string, args ...any) error {
+	for _, decided := range []struct{ table, state, status string }{
+		{"items", `state IN ('planned', 'sending')`, "redriving"}, {"discard_items", `state = 'discarded'`, "discarded"},
+	} {
+		_, err := tx.ExecContext(ctx, `UPDATE `+decided.table+` SET status_before = 'expired' WHERE status_before <> 'expired' AND `+decided.state+`
+			AND letter IN (SELECT number FROM letters WHERE queue = ? AND status = '`+decided.status+`' AND `+which+`)`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // absent expires SQS letters that a finished sweep has not seen.

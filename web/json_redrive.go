@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/unwedge/unwedge/review"
-	"github.com/unwedge/unwedge/sources"
 )
 
 type planJSON struct {
@@ -235,7 +234,7 @@ func itemTargetOf(i review.Item) itemTargetJSON {
 func arrived(i review.Item) bool {
 	switch i.State {
 	case review.Sent, review.Confirmed, review.ItemConsumed, review.ItemReturned:
-		return i.Receipt != (sources.Receipt{})
+		return i.Receipt.MessageID != "" || i.Receipt.Offset >= 0
 	}
 	return false
 }

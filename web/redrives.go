@@ -47,6 +47,15 @@ type filterBody struct {
 	Q      string    `json:"q"`
 }
 
+// UnmarshalJSON reads a filter as strictly as the body that it stands in.
+func (b *filterBody) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	type plain filterBody
+	return decodeBody(text, (*plain)(b), "source", "queue", "status", "cause", "q")
+}
+
 // request is what the body asks for, or what is wrong with it.
 func (b redriveBody) request() (review.Request, error) {
 	if err := b.check(); err != nil {
@@ -82,6 +91,8 @@ func (b redriveBody) check() error {
 		return invalid("ids is empty")
 	case slices.Contains(b.IDs, ""):
 		return invalid("ids has an empty id")
+	case !review.KnownWarnings(b.Confirm):
+		return invalid("confirm has a code that no warning has")
 	case b.StopAbove != nil && !(*b.StopAbove > 0 && *b.StopAbove <= 1):
 		return invalid("stop_above is a share: more than 0, and 1 at most")
 	case b.Plan != "" && (b.To != "" || b.edits() || b.KeepTimestamps):

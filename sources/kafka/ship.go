@@ -136,6 +136,9 @@ func (w *shipping) attempt() attempt {
 	return attempt{w.cargo.ProducerID, w.cargo.Sequence, w.tp}
 }
 
+// Refresh makes the next question about a topic read the metadata anew.
+func (s *Source) Refresh() { s.forgetTopics() }
+
 // forgetTopics makes the next question read the metadata anew: a leader moved.
 func (s *Source) forgetTopics() {
 	s.seen.mu.Lock()
