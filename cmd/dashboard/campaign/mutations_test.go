@@ -63,8 +63,8 @@ var mutations = []mutation{
 		guard: "what was sent is marked after the broker has accepted it", broken: "what is in flight after a crash is marked as sent",
 		scenario: stormOnKafka("redrive-begun"),
 		edits: []edit{{
-			"review/ship.go", "	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
-			"	if again {\n\t\treceipts := make([]sources.Receipt, len(d.Items))\n\t\tfor i, item := range d.Items {\n\t\t\treceipts[i] = sources.Receipt{Item: item}\n\t\t}\n\t\treturn receipts, nil\n\t}\n	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
+			"review/ship.go", "	if d.again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
+			"	if d.again {\n\t\treceipts := make([]sources.Receipt, len(d.Items))\n\t\tfor i, item := range d.Items {\n\t\t\treceipts[i] = sources.Receipt{Item: item}\n\t\t}\n\t\treturn receipts, nil\n\t}\n	if d.again && d.RepeatUntil.IsZero() && !d.Traceable {\n",
 		}},
 	},
 	{
@@ -115,7 +115,7 @@ var mutations = []mutation{
 	{
 		guard: "an answer that was lost is unknown, on SQS standard", broken: "it is sent again",
 		scenario: stormOnSQS(false, "redrive-sent", "redrive-sent-one"),
-		edits:    []edit{{"review/ship.go", "	if again && d.RepeatUntil.IsZero() && !d.Traceable {\n", "	if again && d.RepeatUntil.IsZero() && len(d.Items) == 0 {\n"}},
+		edits:    []edit{{"review/ship.go", "	if d.again && d.RepeatUntil.IsZero() && !d.Traceable {\n", "	if d.again && d.RepeatUntil.IsZero() && len(d.Items) == 0 {\n"}},
 	},
 	{
 		guard: "each entry of SendMessageBatch has its own result", broken: "Failed is not looked at",
