@@ -80,8 +80,15 @@ func (w *Worker) finish(ctx context.Context, j *job) (done bool, err error) {
 	done, err = w.Journal.FinishRedrive(ctx, j.id)
 	failpoint.Hit("redrive-finished")
 	w.changed(j.id)
+	if err == nil && !done {
+		err = errNotOver
+	}
 	return done, err
 }
+
+// errNotOver is a redrive that the worker finds nothing more to do for, and the
+// ledger does not think to be over: it is looked at again after a while.
+var errNotOver = errors.New("nothing of it is planned or out, and its counts say otherwise")
 
 // proceed sends the next load, as far as pace and canaries allow.
 func (w *Worker) proceed(ctx context.Context, j *job, s Standing, unsettled bool) (done bool, err error) {

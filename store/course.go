@@ -63,6 +63,7 @@ func (s *Store) Steer(ctx context.Context, redrive string, was, now review.Stand
 		if found.State != was.State || found.Cancelling != was.Cancelling || !sameCaution(found.Caution, was.Caution) {
 			return errMovedOn
 		}
+		now.Pace, now.Crashes = found.Pace, found.Crashes // somebody may have set another rate meanwhile
 		if err := writeStanding(ctx, tx, redrive, now); err != nil || now.State != review.JobPaused {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -58,4 +59,38 @@ func TestWhatExpiresWhileItIsDecidedIsExpiredAfterwards(t *testing.T) {
 	if got := o.statuses(t, ids); got != "map[expired:3]" {
 		t.Errorf("after the undo: %s", got)
 	}
+}
+
+// TestAnExpiredLetterOfSQSIsSentFromOurCopy: nothing is looked for in its queue.
+func TestAnExpiredLetterOfSQSIsSentFromOurCopy(t *testing.T) {
+	o := newOffice(t, false)
+	ids := take(t, o.Store, look(o.messages(2), time.Now(), oneCause)).New
+	o.expireLetters(t, ids[:1])
+	job, err := o.desk.Start(t.Context(), review.Request{Selection: review.Selection{IDs: ids}, Confirm: []string{"stored_copy"}})
+	must(t, err)
+	load, err := o.NextLoad(t.Context(), job.ID, 0, 10)
+	must(t, err)
+	for _, p := range load.Parcels {
+		if want := p.Place.MessageID == o.letter(t, ids[0]).Place.MessageID; p.StoredCopy != want {
+			t.Errorf("%s: our copy: %t, want %t", p.Place.MessageID, p.StoredCopy, want)
+		}
+	}
+	if len(load.Parcels) != 2 {
+		t.Errorf("%d of 2: %v", len(load.Parcels), load.Lost)
+	}
+}
+
+func (o *office) letter(t *testing.T, id string) review.Letter {
+	t.Helper()
+	l, err := o.Letter(t.Context(), id)
+	must(t, err)
+	return l
+}
+
+func (o *office) expireLetters(t *testing.T, ids []string) {
+	t.Helper()
+	must(t, o.in(t.Context(), func(tx *sql.Tx) error {
+		in, args := inList("id", ids)
+		return move(t.Context(), tx, review.Expired, in, args...)
+	}))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,10 +171,39 @@ func (b *booking) doubt(ctx context.Context, list []int64, why string) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
+	if list, err = b.proven(ctx, list); err != nil || len(list) == 0 {
+		return err
+	}
 	if err := move(ctx, b.tx, review.Uncertain, `number IN (SELECT letter FROM items WHERE `+b.of(list)+`)`); err != nil {
 		return err
 	}
 	return b.auditItems(ctx, list, `?`, "unknown: "+why)
+}
+
+// proven settles those of the unknown items whose letters have come back already:
+// they had arrived. It gives the others.
+func (b *booking) proven(ctx context.Context, list []int64) ([]int64, error) {
+	back, err := column[int64](ctx, b.tx, `SELECT number FROM items WHERE came_back_as <> '' AND `+b.of(list)+` ORDER BY number`)
+	if err != nil || len(back) == 0 {
+		return list, err
+	}
+	if back, err = b.turn(ctx, back, review.ItemUnknown, review.ItemReturned, ""); err != nil {
+		return nil, err
+	}
+	letters := `number IN (SELECT letter FROM items WHERE ` + b.of(back) + `)`
+	if err := move(ctx, b.tx, review.Redriven, letters); err != nil {
+		return nil, err
+	}
+	if _, err := b.tx.ExecContext(ctx, `UPDATE letters SET outcome = 'returned' WHERE `+letters); err != nil {
+		return nil, err
+	}
+	if err := removeNow(ctx, b.tx, b.now, letters); err != nil {
+		return nil, err
+	}
+	if err := b.auditItems(ctx, back, `'it had arrived: it came back as ' || i.came_back_as`); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(n int64) bool { return slices.Contains(back, n) }), nil
 }
 
 // turn gives those items that are in one state another, with an error, and

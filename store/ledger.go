@@ -83,6 +83,8 @@ func makeParcel(p planned, l review.Letter, o review.Options) (sources.Parcel, e
 	parcel := sources.Parcel{
 		Item: p.item, Place: l.Place, Queue: l.Queue, Target: p.target, Key: sent.Key, Body: sent.Body, System: l.System, Headers: sent.Headers,
 	}
+	// SQS has it no more: what goes is our copy, and nothing is to be taken off.
+	parcel.StoredCopy = l.Status == review.Expired && l.Place.MessageID != ""
 	if o.KeepTimestamps {
 		parcel.Timestamp = review.OriginalTime(l.DeadLetter)
 	}

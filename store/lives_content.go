@@ -46,8 +46,12 @@ func (t *taking) byContent(ctx context.Context) error {
 		return err
 	}
 	for _, l := range open {
-		if from, only := onlyOne(sent, l); only {
-			t.live(l.ID, from)
+		from, err := t.onlyOne(ctx, sent, l)
+		if err != nil {
+			return err
+		}
+		if from != nil {
+			t.live(l.ID, *from)
 		}
 	}
 	return nil
@@ -75,6 +79,8 @@ func (t *taking) waitedFor(ctx context.Context) ([]int64, error) {
 type sentLetter struct {
 	life
 	key, body []byte
+	number    int64 // of the letter
+	size      int64 // of its whole body
 }
 
 // sentOf are the letters of this queue that redrives have sent, unedited, of
@@ -83,27 +89,47 @@ func (t *taking) sentOf(ctx context.Context, redrives, sizes []int64) (list []se
 	return list, each(ctx, t.tx, func(r *sql.Rows) error {
 		var s sentLetter
 		var key, original, body bytesOrNull
-		err := r.Scan(&s.item, &s.letter, &s.returns, &key, &original, &body)
+		err := r.Scan(&s.item, &s.letter, &s.returns, &s.number, &s.size, &key, &original, &body)
 		s.key, s.body = key, body
 		if original != nil {
 			s.key = original
 		}
 		list = append(list, s)
 		return err
-	}, `SELECT i.id, l.id, l.returns + 1, p.key, p.original_key, p.body FROM items i JOIN redrives r ON r.number = i.redrive
+	}, `SELECT i.id, l.id, l.returns + 1, l.number, l.body_size, p.key, p.original_key, p.body FROM items i JOIN redrives r ON r.number = i.redrive
 		JOIN letters l ON l.number = i.letter JOIN payloads p ON p.letter = l.number
 		WHERE l.queue = ? AND i.came_back_as = '' AND i.state IN ('confirmed', 'consumed', 'sent') AND r.edited = FALSE
 		AND `+numberList("i.redrive", redrives)+` AND `+numberList("l.body_size", sizes), t.queue)
 }
 
-// onlyOne is the life of the only sent letter with the bytes of another one.
-func onlyOne(sent []sentLetter, l review.Letter) (from life, only bool) {
-	found := 0
+// onlyOne is the life of the only sent letter with the bytes of another one; nil
+// when there is none, or more than one.
+func (t *taking) onlyOne(ctx context.Context, sent []sentLetter, l review.Letter) (*life, error) {
+	var from *life
 	for _, s := range sent {
-		if bytes.Equal(s.body, l.Body[:min(len(l.Body), len(s.body))]) && bytes.Equal(s.key, l.RedriveKey()) {
-			from = s.life
-			found++
+		if s.size != int64(len(l.Body)) || !bytes.Equal(s.key, l.RedriveKey()) || !bytes.HasPrefix(l.Body, s.body) {
+			continue
+		}
+		whole, err := t.wholeOf(ctx, s)
+		switch {
+		case err != nil:
+			return nil, err
+		case !bytes.Equal(whole, l.Body):
+		case from != nil:
+			return nil, nil //nolint:nilnil // nobody can tell which
+		default:
+			from = &s.life
 		}
 	}
-	return from, found == 1
+	return from, nil
+}
+
+// wholeOf is the whole body of a letter of which a list has the beginning.
+func (t *taking) wholeOf(ctx context.Context, s sentLetter) ([]byte, error) {
+	if s.size <= inlineBody {
+		return s.body, nil
+	}
+	var whole bytesOrNull
+	err := t.tx.QueryRowContext(ctx, `SELECT body FROM large_bodies WHERE letter = ?`, s.number).Scan(&whole)
+	return whole, err
 }

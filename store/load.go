@@ -64,7 +64,7 @@ type planned struct {
 	item   string
 	target sources.Target
 	names  []byte
-	letter review.Letter
+	letter review.Letter // its status is that before the redrive
 }
 
 // plannedItems are the next items of one source, as many as are not too heavy.
@@ -83,7 +83,7 @@ func (s *Store) plannedItems(ctx context.Context, redrive string, after int64, m
 		items = append(items, p)
 		return err
 	}, `SELECT i.number, i.id, i.target_queue, i.target_partition, i.target_topic_id, i.names,
-		l.id, q.source, q.name, l.topic_id, l.line, l.place, l.message_id, l.recorded_at, l.origin_queue, l.origin_at, l.body_size,
+		i.status_before, l.id, q.source, q.name, l.topic_id, l.line, l.place, l.message_id, l.recorded_at, l.origin_queue, l.origin_at, l.body_size,
 		p.letter, p.key, p.original_key, p.body, p.headers, p.system
 		FROM items i JOIN letters l ON l.number = i.letter JOIN queues q ON q.number = l.queue LEFT JOIN payloads p ON p.letter = l.number
 		WHERE i.redrive = (SELECT number FROM redrives WHERE id = ?) AND i.state = 'planned' AND i.number > ? ORDER BY i.number LIMIT ?`, redrive, after, most)
@@ -97,7 +97,7 @@ func scanPlannedItem(r *sql.Rows) (planned, error) {
 	var names, key, originalKey, body, headers, system bytesOrNull
 	l := &p.letter
 	err := r.Scan(&p.number, &p.item, &p.target.Queue, &p.target.Partition, &p.target.TopicID, &names,
-		&l.ID, &l.Source, &l.Queue, &l.Place.TopicID, &l.Place.Partition, &l.Place.Offset, &l.Place.MessageID, &recorded, &l.Origin.Queue, &origin, &l.Size,
+		&l.Status, &l.ID, &l.Source, &l.Queue, &l.Place.TopicID, &l.Place.Partition, &l.Place.Offset, &l.Place.MessageID, &recorded, &l.Origin.Queue, &origin, &l.Size,
 		&payload, &key, &originalKey, &body, &headers, &system)
 	if err != nil {
 		return p, err

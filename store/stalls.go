@@ -65,9 +65,9 @@ func (s *Store) WedgedBefore(ctx context.Context, ids []string) (map[string][]st
 
 // stall is an open incident at records that a redrive sent.
 type stall struct {
-	incident, topic, job, state string
-	partition                   int32
-	redrive                     int64
+	incident, topic, job string
+	partition            int32
+	redrive              int64
 }
 
 // LinkStalls pauses redrives that sent a record at which a group stands still
@@ -102,10 +102,10 @@ func (s *Store) newStalls(ctx context.Context) ([]stall, error) {
 	var all []stall
 	err := each(ctx, s.read, func(r *sql.Rows) error {
 		var f stall
-		err := r.Scan(&f.incident, &f.topic, &f.partition, &f.redrive, &f.job, &f.state)
+		err := r.Scan(&f.incident, &f.topic, &f.partition, &f.redrive, &f.job)
 		all = append(all, f)
 		return err
-	}, `SELECT DISTINCT n.id, n.head_topic, n.head_partition, r.number, r.id, r.state FROM incidents n
+	}, `SELECT DISTINCT n.id, n.head_topic, n.head_partition, r.number, r.id FROM incidents n
 		JOIN items i ON i.target_queue = n.head_topic AND i.receipt_partition = n.head_partition
 			AND i.receipt_offset >= n.head_offset AND i.receipt_offset < n.head_offset + ? AND i.source = n.source
 		JOIN redrives r ON r.number = i.redrive
@@ -121,13 +121,14 @@ func link(ctx context.Context, tx *sql.Tx, f stall, now time.Time) error {
 	if _, err := tx.ExecContext(ctx, `UPDATE redrives SET incident = ? WHERE number = ?`, f.incident, f.redrive); err != nil {
 		return err
 	}
-	if f.state != string(review.JobRunning) && f.state != string(review.JobWaiting) {
-		return nil
-	}
 	why := fmt.Sprintf("partition %d of %s stands still at a letter that this redrive sent", f.partition, f.topic)
-	_, err := tx.ExecContext(ctx, `UPDATE redrives SET state = ?, reason = ? WHERE number = ?`, string(review.JobPaused), why, f.redrive)
+	result, err := tx.ExecContext(ctx, `UPDATE redrives SET state = ?, reason = ?
+		WHERE number = ? AND state IN ('running', 'waiting') AND NOT cancelling AND ended_at = 0`, string(review.JobPaused), why, f.redrive)
 	if err != nil {
 		return err
 	}
-	return writeAudit(ctx, tx, now, auditEntry{"", "pause", f.job, why})
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return err // it is over, or stands still anyway
+	}
+	return writeAudit(ctx, tx, now, auditEntry{"", "redrive", f.job, "paused: " + why})
 }
