@@ -161,6 +161,8 @@ func redriveTheCause(t *testing.T, ctx context.Context, demo string) {
 		for _, box := range JS[[]string](t, ctx, `[...document.querySelectorAll('input[name=confirm]')].map(e => e.value)`) {
 			Do(t, ctx, chromedp.Click(fmt.Sprintf(`input[name=confirm][value=%q]`, box)))
 		}
+		// The page offers to go by canaries, which wait for what comes of each step.
+		Do(t, ctx, chromedp.Click(`input[name=canary][value=no]`))
 		Submit(t, ctx, chromedp.Click(`form[action$="/redrives"] button.button-main`))
 		eventually(t, 30*time.Second, "the redrive ends", func() bool {
 			var job struct {
