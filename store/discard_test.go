@@ -153,6 +153,11 @@ func TestADiscardTouchesExactlyWhatWasShown(t *testing.T) {
 	draft, err := clerk.Draft(t.Context(), review.DiscardRequest{Selection: review.Selection{Cause: "ca_one"}, By: "asha"})
 	must(t, err)
 	later := take(t, o.Store, look(payments(5, 2), now, oneCause)).New
+	messages, err := clerk.Draft(t.Context(), review.DiscardRequest{Selection: review.Selection{IDs: take(t, o.Store, look(o.messages(2), now, oneCause)).New}})
+	must(t, err)
+	if d, err := o.DiscardByID(t.Context(), messages.ID); err != nil || d.Messages != 2 || d.State != review.DiscardDraft {
+		t.Errorf("a draft of messages: %+v, %v", d, err)
+	}
 	if got := o.statuses(t, ids); got != "map[open:5]" {
 		t.Errorf("a draft has decided something: %s", got)
 	}

@@ -60,7 +60,9 @@ func (s *Store) readDiscards(ctx context.Context, where string, args ...any) ([]
 		list, numbers = append(list, d), append(numbers, n)
 		return err
 	}, `SELECT d.number, d.id, d.reason, d.asked_by, d.created_at, d.decided_at, d.undo_until, d.undone_at, d.undone_by, d.total,
-		(SELECT COUNT(*) FROM discard_items i JOIN removals r ON r.letter = i.letter WHERE i.discard = d.number AND r.why = 'discard'),
+		CASE WHEN d.decided_at = 0
+			THEN (SELECT COUNT(*) FROM discard_items i JOIN letters l ON l.number = i.letter WHERE i.discard = d.number AND l.message_id <> '' AND l.status <> 'expired')
+			ELSE (SELECT COUNT(*) FROM discard_items i JOIN removals r ON r.letter = i.letter WHERE i.discard = d.number AND r.why = 'discard') END,
 		(SELECT COUNT(*) FROM discard_items i JOIN removals r ON r.letter = i.letter WHERE i.discard = d.number AND r.why = 'discard' AND r.done_at = 0)
 		FROM discards d `+where, args...)
 	if err != nil {

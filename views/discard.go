@@ -62,6 +62,9 @@ func (p DiscardPage) heading() string {
 	case "done":
 		return all + " discarded"
 	}
+	if !p.Discard.CanUndo {
+		return all + " discarded, and being deleted from their queue"
+	}
 	return all + " discarded, and it can be undone"
 }
 
@@ -72,27 +75,14 @@ func (p DiscardPage) becomes() []string {
 	if n := p.kept(); n > 0 {
 		out = append(out, "On Kafka nothing is deleted: "+oneOf(n == 1, "the record stays", "the records stay")+" on the topic until retention takes "+oneOf(n == 1, "it", "them")+".")
 	}
-	if p.deletes() > 0 {
+	if d.Messages > 0 {
 		out = append(out, oneOf(d.State == "draft", "From an SQS queue they are deleted ten minutes after you press, and not before.", Plural(d.Messages, "message")+" of SQS, "+number(d.Left)+" still to be deleted."))
 	}
 	return out
 }
 
-func (p DiscardPage) kept() int { return p.Discard.Total - p.deletes() }
-
-// deletes is how many letters lie in an SQS queue: of a draft, of those listed.
-func (p DiscardPage) deletes() int {
-	if !p.draft() {
-		return p.Discard.Messages
-	}
-	n := 0
-	for _, i := range p.Items {
-		if i.Deletes {
-			n++
-		}
-	}
-	return n
-}
+// kept is how many letters stay where they lie.
+func (p DiscardPage) kept() int { return p.Discard.Total - p.Discard.Messages }
 
 func (p DiscardPage) button() string {
 	if p.Discard.Total == 1 {

@@ -33,17 +33,20 @@ type Counts struct {
 // RedrivePage is one redrive with its ledger.
 type RedrivePage struct {
 	Frame
-	Job        JobRow
-	Reason     string   // why it stands in its state; "" when nothing is to be said
-	Cancelling bool     // nothing more is sent; it ends when what is out is settled
-	Incident   string   // id of the incident at a record that it sent; "" when there is none
-	Options    []string // how the letters are sent, a few words each: "edited", "to payment.retry"
-	Rate       float64  // letters per second; 0: as fast as the target takes them
-	Verdict    string   // what came of it, in a sentence; "" while it runs
-	Items      []ItemRow
-	Filters    []Filter // by state
-	Pager      Pager
-	Notices    []Notice
+	Job         JobRow
+	Reason      string        // why it stands in its state; "" when nothing is to be said
+	Cancelling  bool          // nothing more is sent; it ends when what is out is settled
+	Incident    string        // id of the incident at a record that it sent; "" when there is none
+	ReturnsIn   time.Duration // how long a letter takes to come back
+	ReturnsWhy  string        // how that was found; "" when it is not known
+	FollowUntil time.Time     // until when letters that come back are waited for; zero: not known yet
+	Options     []string      // how the letters are sent, a few words each: "edited", "to payment.retry"
+	Rate        float64       // letters per second; 0: as fast as the target takes them
+	Verdict     string        // what came of it, in a sentence; "" while it runs
+	Items       []ItemRow
+	Filters     []Filter // by state
+	Pager       Pager
+	Notices     []Notice
 }
 
 // ItemRow is one letter of a redrive.

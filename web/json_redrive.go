@@ -82,6 +82,10 @@ type jobJSON struct {
 	Trouble    *string    `json:"trouble"`    // why it does not get on just now
 	Cancelling bool       `json:"cancelling"` // nothing more is sent; it ends when what is out is settled
 	Incident   *string    `json:"incident"`   // at a record that it sent
+	// ReturnsIn is how long its letters take to come back, if they do; FollowUntil
+	// until when those are waited for: the verdict is final then.
+	ReturnsIn   *float64   `json:"returns_in_seconds"`
+	FollowUntil *time.Time `json:"follow_until"`
 	optionsJSON
 }
 
@@ -179,7 +183,7 @@ func jobOf(j review.Redrive) jobJSON {
 		Verdict:   known(j.Verdict),
 		Trouble:   known(j.Trouble),
 
-		Cancelling: j.Cancelling, Incident: known(j.Incident), optionsJSON: optionsOf(j.Options),
+		Cancelling: j.Cancelling, Incident: known(j.Incident), ReturnsIn: seconds(j.ReturnsIn), FollowUntil: instant(j.FollowUntil), optionsJSON: optionsOf(j.Options),
 	}
 }
 

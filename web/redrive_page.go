@@ -124,7 +124,8 @@ func (s *Server) showRedrive(c echo.Context) error {
 	}
 	page := views.RedrivePage{
 		Frame: s.frame(c, views.RedrivesSection, "Redrive of "+plural(job.Total, "letter")), Job: s.jobRow(ctx, map[string]string{}, job),
-		Reason: job.Reason, Rate: job.RatePerSecond, Verdict: job.Verdict, Cancelling: job.Cancelling, Incident: job.Incident, Options: optionWords(job.Options), Filters: stateFilters(c, job),
+		Reason: job.Reason, Rate: job.RatePerSecond, Verdict: job.Verdict, Cancelling: job.Cancelling, Incident: job.Incident, Options: optionWords(job.Options),
+		ReturnsIn: job.ReturnsIn, ReturnsWhy: job.ReturnsWhy, FollowUntil: job.FollowUntil, Filters: stateFilters(c, job),
 		Pager: pager(c, items.Next, len(items.Items), items.Total), Notices: jobNotices(job),
 	}
 	page.Items, err = s.itemRows(ctx, items.Items)
