@@ -47,6 +47,7 @@ type campaign struct {
 	next    uint64
 	kinds   map[string]*tally
 	results map[string]*counts
+	judged  counts   // of the runs that came to their end: the others show nothing
 	lines   []string // what failed
 }
 
@@ -148,6 +149,9 @@ func (c *campaign) add(kind string, r *run, err error) {
 		c.results[kind] = &counts{}
 	}
 	c.results[kind].add(r.counts)
+	if err == nil {
+		c.judged.add(r.counts)
+	}
 	if len(r.violations) > 0 {
 		c.lines = append(c.lines, fmt.Sprintf("%s: %d violations, the first: %s", kind, len(r.violations), firstLine(r.violations[0])))
 	}
