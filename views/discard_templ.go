@@ -479,7 +479,7 @@ func (p DiscardPage) decide() templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\"><div class=\"field\"><label for=\"reason\">Why they will not be processed</label><input id=\"reason\" name=\"reason\" required maxlength=\"1000\" autocomplete=\"off\"></div><button type=\"submit\" class=\"button button-grave button-wide\" name=\"do\" value=\"discard\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\"><div class=\"field\"><label for=\"reason\">Why they will not be processed</label><input id=\"reason\" type=\"text\" name=\"reason\" required maxlength=\"1000\" autocomplete=\"off\"></div><button type=\"submit\" class=\"button button-grave button-wide\" name=\"do\" value=\"discard\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +201,7 @@ func lookAtEveryPage(t *testing.T, ctx context.Context, demo string) {
 	axe := Axe(t)
 	pages := map[string]string{
 		"now": "/", "lag": "/lag", "review": "/review", "redrives": "/redrives", "incidents": "/incidents", "queues": "/queues", "demo": "/demo",
+		"discards": "/discards", "audit": "/audit",
 		"incident": "/incidents/" + wedged(t, demo).ID, "missing": "/letters/nothing",
 	}
 	var found struct {
@@ -208,6 +210,9 @@ func lookAtEveryPage(t *testing.T, ctx context.Context, demo string) {
 	get(t, demo+"/api/v1/dead-letters?limit=1", &found)
 	for _, l := range found.DeadLetters {
 		pages["letter"], pages["cause"] = "/letters/"+l.ID, "/causes/"+l.Cause
+		pages["edit"], pages["edit-many"] = "/letters/"+l.ID+"/edit", "/causes/"+l.Cause+"/edit"
+		pages["plan"] = postForm(t, demo, "/redrives/plans", url.Values{"letter": {l.ID}})
+		pages["discard"] = postForm(t, demo, "/discards", url.Values{"letter": {l.ID}})
 	}
 	for _, look := range []struct {
 		name, theme string
@@ -223,4 +228,25 @@ func lookAtEveryPage(t *testing.T, ctx context.Context, demo string) {
 			})
 		}
 	}
+}
+
+// postForm sends a form as a page without script does, and gives the path that
+// it leads to.
+func postForm(t *testing.T, demo, path string, form url.Values) string {
+	t.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, demo+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther {
+		t.Fatalf("POST %s: %s", path, answer.Status)
+	}
+	return answer.Header.Get("Location")
 }
