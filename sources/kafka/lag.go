@@ -15,7 +15,7 @@ import (
 // read before ends, so that a consumer cannot have committed past an end that
 // is older (danielqsj/kafka_exporter issue 76). An error of one group, topic or
 // partition is its own; the reading as a whole fails only when no broker could
-// be asked for its groups.
+// be asked for its groups. What it returns is the caller's own.
 //
 // Once warm it costs one Metadata request, and of each broker ListGroups,
 // DescribeGroups, ConsumerGroupDescribe, OffsetFetch, one question about share
@@ -43,9 +43,19 @@ func (s *Source) Lag(ctx context.Context) ([]sources.Group, error) {
 	groups := r.result(ctx)
 	r.remember()
 	s.lastMu.Lock()
-	s.last, s.lastShares = groups, r.nextShares
+	s.last, s.lastShares = own(groups), r.nextShares
 	s.lastMu.Unlock()
 	return groups, nil
+}
+
+// own is a copy of a reading to keep: the one handed out is its caller's, who
+// notes in its lines what stands at their heads.
+func own(groups []sources.Group) []sources.Group {
+	kept := slices.Clone(groups)
+	for i := range kept {
+		kept[i].Lines = slices.Clone(kept[i].Lines)
+	}
+	return kept
 }
 
 func (r *reading) remember() {

@@ -41,6 +41,23 @@ func TestC18CommitsAreReadBeforeEnds(t *testing.T) {
 	}
 }
 
+// The lag loop notes in a reading what it found at the heads, while a plan or a
+// follower looks at the same reading.
+func TestAReadingIsItsCallersOwn(t *testing.T) {
+	b := start(t)
+	topic := b.topic("orders", 1, nil)
+	b.fill(topic, 0, 4)
+	b.commit("g", topic, 0, 1)
+	source := b.source()
+	group := b.groups(source)["g"]
+	group.Lines[0].Position = 4
+	passed, err := source.Passed(t.Context(), topic)
+	b.must(err)
+	if passed.Below[0] != 1 {
+		t.Errorf("what a caller wrote into its reading is read by others: %+v", passed)
+	}
+}
+
 func TestC31APartitionWithoutALeaderHidesNothing(t *testing.T) {
 	b := start(t)
 	topic := b.topic("orders", 3, nil)

@@ -40,7 +40,7 @@ type Source struct {
 	before memory
 
 	lastMu     sync.Mutex
-	last       []sources.Group // of the last reading
+	last       []sources.Group // of the last reading; never changed
 	lastShares map[string]shareMemory
 }
 
