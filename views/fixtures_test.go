@@ -388,7 +388,7 @@ func fixtures() []fixture {
 	said := reviewPage()
 	said.Message = &Notice{Hue: Fine, Text: "The redrive was started.", Link: &Link{"See it", "/redrives/rd-42"}}
 	problem := ErrorPage{Frame: downFrame(NoSection, "No such letter"), Status: 404, Code: "not_found", Heading: "No such letter", Message: "There is no letter l-99812.", Do: "It may have been removed with its source.", Links: []Link{{"The review", "/review"}}}
-	return []fixture{
+	return append(decisions(), []fixture{
 		{"now", nowPage()},
 		{"now-clear", nowClear()},
 		{"now-lost", nowLost()},
@@ -427,7 +427,7 @@ func fixtures() []fixture {
 		{"error", problem},
 		{"demo", demoPage()},
 		{"demo-empty", DemoPage{Frame: quietFrame(DemoSection, "Demo", ist(10, 2, 49, 12)), FixDeployed: true, StallAfter: 10 * time.Second}},
-	}
+	}...)
 }
 
 // component is the page that a struct is for.
@@ -460,6 +460,14 @@ func component(t testing.TB, page any) templ.Component {
 		return Incident(p)
 	case QueuesPage:
 		return Queues(p)
+	case DiscardsPage:
+		return Discards(p)
+	case DiscardPage:
+		return Discard(p)
+	case TakenPage:
+		return Taken(p)
+	case AuditPage:
+		return Audit(p)
 	case ErrorPage:
 		return Error(p)
 	case DemoPage:

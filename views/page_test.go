@@ -238,7 +238,7 @@ func TestAnAddressLeadsNowhereElse(t *testing.T) {
 func TestWhatComesLaterShowsNowhere(t *testing.T) {
 	for _, f := range fixtures() {
 		text := strings.ToLower(visibleText(t, render(t, f.page)))
-		for _, word := range []string{"sign out", "sign in", "park and skip", "discard the", "snooze until", "acknowledge 1", "silence…", "close the review"} {
+		for _, word := range []string{"sign out", "sign in", "snooze until", "close the review"} {
 			if strings.Contains(text, word) {
 				t.Errorf("%s: the page says %q", f.name, word)
 			}

@@ -1,0 +1,124 @@
+package views
+
+// The pages of what is decided about letters: discards, orders to redrives,
+// selections that are taken, the audit.
+
+func discardRow(state string) DiscardRow {
+	d := DiscardRow{
+		ID: "di_0199", State: state, Reason: "Duplicates of the 2 September import, checked against the ledger", By: "ops-1",
+		At: ist(14, 9, 40, 12), Total: 9, Messages: 4, Left: 4, UndoUntil: ist(14, 9, 50, 12), CanUndo: state == "discarded",
+	}
+	if state == "draft" {
+		d.Reason = ""
+	}
+	return d
+}
+
+func discardPage(state string) DiscardPage {
+	p := DiscardPage{
+		Frame: frame(ReviewSection, "Discard", ist(14, 9, 41, 0)), Discard: discardRow(state), Pager: Pager{Shown: 3, Total: 9, Next: "/discards/di_0199?cursor=x"},
+		Items: []DiscardItem{
+			{LetterID: "dl_1", Key: text("pay_2K7XE4UB"), Queue: "payment.events.dlq", Place: "partition 1, offset 4,410", State: state},
+			{LetterID: "dl_2", Key: Bytes{Null: true}, Queue: "payment.events.dlq", Place: "partition 2, offset 17", State: state},
+			{LetterID: "dl_3", Queue: "payment-retries-dlq", Place: "message 5f2a…", State: state, Deletes: true},
+		},
+	}
+	return p
+}
+
+func discardRefused() DiscardPage {
+	p := discardPage("draft")
+	p.Problem = "Say why: a discard without a reason is no decision."
+	return p
+}
+
+func discardUndone() DiscardPage {
+	p := discardPage("undone")
+	p.Discard.UndoneAt, p.Discard.UndoneBy, p.Discard.Messages = ist(14, 9, 44, 0), "ops-2", 0
+	return p
+}
+
+func discardFailed() DiscardPage {
+	p := discardPage("done")
+	p.Discard.Left, p.Discard.Failed = 0, 1
+	p.Items[2].State, p.Items[2].Error = "failed", "delete from payment-retries-dlq: not authorised: sqs:DeleteMessage"
+	return p
+}
+
+func discardsPage() DiscardsPage {
+	undone := discardUndone().Discard
+	return DiscardsPage{
+		Frame: frame(ReviewSection, "Discards", ist(14, 9, 41, 0)), Discards: []DiscardRow{discardRow("discarded"), undone, discardFailed().Discard},
+		Pager: Pager{Shown: 3, Total: 3},
+	}
+}
+
+func redriveIn(state string) RedrivePage {
+	p := redrivePage()
+	p.Job.State = state
+	return p
+}
+
+func redrivePaused() RedrivePage {
+	p := redriveIn("paused")
+	p.Reason = "Paused by itself: the program ended three times in a row while it ran."
+	p.Incident, p.Notices = "0199303b-7c1e-7a11-8f00-5d2b7a3c9142", nil
+	p.Items[1].Decide = true
+	return p
+}
+
+func redriveWaiting() RedrivePage {
+	p := redriveIn("waiting")
+	p.Reason = "Waits until 5 canaries were consumed and have not come back; gives up at 10:17."
+	p.Options = []string{"edited: 1 change of the value", "to payment.events.retry-1m"}
+	p.ReturnsIn, p.ReturnsWhy = 12*60*1e9, "the usual time of this queue's letters"
+	p.Job.Counts = Counts{Consumed: 1, Confirmed: 5, Planned: 21}
+	return p
+}
+
+func letterRedriven() LetterPage {
+	p := letterPage()
+	p.Lives = []Life{
+		{LetterID: "dl_0", Redrive: "rd-40", By: "ops-2", At: ist(7, 9, 39, 2), Target: "payment.events.retry-5s", State: "returned", CameBackAs: "dl_1", ReturnedAt: ist(7, 9, 51, 2)},
+		{Redrive: "rd-42", By: "ops-1", At: ist(14, 9, 17, 20), Target: "payment.events.retry-5s", State: "unknown", Error: "no answer to the send"},
+	}
+	return p
+}
+
+func takenPage() TakenPage {
+	return TakenPage{
+		Frame: frame(ReviewSection, "Taken", ist(14, 9, 41, 0)), Total: 44, Taken: 42, Free: []string{"dl_8", "dl_9"},
+		Holds: []HoldRow{{Text: "40 are in redrive rd-42 by ops-2", Redrive: "rd-42"}, {Text: "2 were discarded by ops-1"}},
+	}
+}
+
+func auditPage() AuditPage {
+	return AuditPage{
+		Frame: frame(AuditSection, "Audit", ist(14, 9, 41, 0)),
+		Entries: []AuditRow{
+			{At: ist(14, 9, 40, 12), By: "ops-1", Action: "discard", On: "di_0199", Outcome: "9 letters: duplicates of the import"},
+			{At: ist(14, 9, 17, 21), By: "ops-1", Action: "redrive.confirmed", On: "dl_2K7XE4UB", Outcome: "payment.events.retry-5s partition 1 offset 90,331"},
+			{At: ist(14, 9, 17, 20), By: "ops-1", Action: "redrive.start", On: "rd_42", Outcome: "27 letters"},
+		},
+		Pager: Pager{Shown: 3, Total: Unknown, Next: "/audit?cursor=x"},
+	}
+}
+
+// decisions are the fixtures of this file.
+func decisions() []fixture {
+	return []fixture{
+		{"discard-draft", discardPage("draft")},
+		{"discard-refused", discardRefused()},
+		{"discard-decided", discardPage("discarded")},
+		{"discard-undone", discardUndone()},
+		{"discard-failed", discardFailed()},
+		{"discards", discardsPage()},
+		{"discards-empty", DiscardsPage{Frame: quietFrame(ReviewSection, "Discards", ist(14, 9, 0, 0))}},
+		{"redrive-paused", redrivePaused()},
+		{"redrive-waiting", redriveWaiting()},
+		{"letter-redriven", letterRedriven()},
+		{"taken", takenPage()},
+		{"audit", auditPage()},
+		{"audit-empty", AuditPage{Frame: quietFrame(AuditSection, "Audit", ist(14, 9, 0, 0)), By: "ops-9"}},
+	}
+}
