@@ -99,3 +99,14 @@ const (
 	Open      Status = "open"
 	Resolved  Status = "resolved"
 )
+
+// NotToAcknowledge is why the incident cannot be acknowledged; "" when it can.
+func (in Incident) NotToAcknowledge() string {
+	switch {
+	case !in.ResolvedAt.IsZero():
+		return "it is over since " + in.ResolvedAt.UTC().Format(time.RFC3339)
+	case !in.AcknowledgedAt.IsZero():
+		return in.AcknowledgedBy + " acknowledged it at " + in.AcknowledgedAt.UTC().Format(time.RFC3339)
+	}
+	return ""
+}

@@ -16,6 +16,7 @@ type memory struct {
 	watches   map[[2]string][]byte // by source and group
 	incidents map[string]*Incident
 	rows      []*row
+	silences  []Silence
 	fail      error // every write fails with it
 	turns     int
 }
@@ -151,11 +152,40 @@ func (m *memory) Settle(_ context.Context, p Pending, res Result) error {
 		return m.fail
 	}
 	r := m.find(p)
+	if res.Held {
+		r.Held, r.next = true, res.NextAt
+		return nil
+	}
+	if res.Muted {
+		for _, other := range m.rows {
+			other.settled = other.settled || other.Incident == p.Incident && other.Notifier == p.Notifier
+		}
+		return nil
+	}
 	r.settled, r.gaveUp, r.Minimal, r.next, r.err = res.Accepted || res.GaveUp, res.GaveUp, res.Minimal, res.NextAt, res.Err
 	if res.Accepted {
 		r.took = res.At
 	}
 	return nil
+}
+
+func (m *memory) Muted(_ context.Context, incident string, now time.Time) (Mute, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	in := *m.incidents[incident]
+	return Mute{Until: HeldUntil(in, m.silences, now), Over: !in.ResolvedAt.IsZero()}, nil
+}
+
+// silence sets the silences that there are; what is held back is looked at again.
+func (m *memory) silence(all ...Silence) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silences = all
+	for _, r := range m.rows {
+		if r.Held && !r.settled {
+			r.next = time.Now()
+		}
+	}
 }
 
 func (m *memory) Undelivered(context.Context) ([]Backlog, error) {

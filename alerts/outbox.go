@@ -104,6 +104,19 @@ type Pending struct {
 	Event    EventKind
 	Attempts int  // so far
 	Minimal  bool // the whole was refused: send the least
+	Held     bool // it was held back
+}
+
+// Mutes tells whether the page of an incident may go out now. Nothing else is
+// ever held back: who was told of a beginning is told of the end.
+type Mutes interface {
+	Muted(ctx context.Context, incident string, now time.Time) (Mute, error)
+}
+
+// Mute is what holds a page back.
+type Mute struct {
+	Until time.Time // zero: nothing does
+	Over  bool      // the incident has ended
 }
 
 // Result is what became of one attempt.
@@ -113,6 +126,8 @@ type Result struct {
 	GaveUp   bool      // refused for good, the least of it too
 	Minimal  bool      // the next attempt sends the least
 	NextAt   time.Time // of the next attempt, when there is one
+	Held     bool      // no attempt was made: held back until NextAt
+	Muted    bool      // it ended while it was held back: nobody is told
 	Err      string    // no secret and no address in it
 }
 

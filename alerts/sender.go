@@ -46,6 +46,7 @@ type Sender struct {
 	To      Recipient
 	Outbox  Outbox
 	Wording Wording
+	Mutes   Mutes // nil: nothing is held back
 	Log     *slog.Logger
 	// Counted is called once an attempt with how it ended: accepted, failed or
 	// gave_up. It may be nil.
@@ -154,6 +155,9 @@ func (s *Sender) free(incident string) {
 
 // attempt sends one event once, and writes down what came of it.
 func (s *Sender) attempt(ctx context.Context, p Pending) {
+	if s.held(ctx, p) {
+		return
+	}
 	in, there, err := s.Outbox.Attempt(ctx, p, time.Now())
 	if err != nil {
 		s.Log.Error("an attempt cannot be written down, so it is not made; trying again", "incident", p.Incident, "event", p.Event, "err", err)
@@ -167,6 +171,29 @@ func (s *Sender) attempt(ctx context.Context, p Pending) {
 	r := s.judge(p, s.notify(ctx, s.Wording.Event(in, p.Event, p.Minimal)), time.Now())
 	s.tell(p, r)
 	s.settle(ctx, p, r)
+}
+
+// held tells whether a page is not sent now because somebody wants quiet, and
+// writes that down. It is asked right before each attempt, never once and for
+// all (prometheus/alertmanager issue 4108). Of an incident that ended meanwhile
+// nobody is told; one whose page may have got out is.
+func (s *Sender) held(ctx context.Context, p Pending) bool {
+	if s.Mutes == nil || p.Event != Trigger || p.Attempts > 0 {
+		return false
+	}
+	m, err := s.Mutes.Muted(ctx, p.Incident, time.Now())
+	switch {
+	case err != nil:
+		s.Log.Error("whether a page is silenced cannot be read; it goes out", "incident", p.Incident, "err", err)
+		return false
+	case m.Over && (p.Held || !m.Until.IsZero()):
+		s.settle(ctx, p, Result{At: time.Now(), Muted: true})
+		return true
+	case !m.Until.IsZero():
+		s.settle(ctx, p, Result{Held: true, NextAt: m.Until})
+		return true
+	}
+	return false
 }
 
 func (s *Sender) notify(ctx context.Context, e Event) error {

@@ -100,6 +100,7 @@ func sending(t *testing.T, p *pager, test func(m *memory, s *Sender)) {
 		began = time.Now()
 		m := newMemory()
 		s := NewSender(Recipient{Name: "oncall", Notifier: p}, m, Wording{}, slog.New(slog.DiscardHandler))
+		s.Mutes = m
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = s.Run(ctx) }()
@@ -294,6 +295,7 @@ func TestC87ARestartSendsNothingAgain(t *testing.T) {
 		opens(m, s, "a", "b", "c")
 		pass(time.Minute)
 		again := NewSender(Recipient{Name: "oncall", Notifier: p}, m, Wording{}, slog.New(slog.DiscardHandler))
+		s.Mutes = m
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
 		go func() { _ = again.Run(ctx) }()
@@ -318,6 +320,7 @@ func TestAStoppingSenderFinishesWhatIsUnderWay(t *testing.T) {
 		m := newMemory()
 		p.set(func(Event, int) error { time.Sleep(2 * time.Second); return nil })
 		s := NewSender(Recipient{Name: "oncall", Notifier: p}, m, Wording{}, slog.New(slog.DiscardHandler))
+		s.Mutes = m
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = s.Run(ctx) }()

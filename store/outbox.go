@@ -10,11 +10,13 @@ import (
 )
 
 // The states of an event in the outbox. It leaves pending when its notifier
-// accepted it, or refused it for good, and never otherwise.
+// accepted it, refused it for good, or was to be left in peace until it was over,
+// and never otherwise.
 const (
 	eventPending  = "pending"
 	eventAccepted = "accepted"
 	eventGaveUp   = "gave_up"
+	eventMuted    = "muted" // it was over before it could be told, in a silence
 )
 
 // step is the place of an event in its lane.
@@ -71,10 +73,10 @@ func (s *Store) due(ctx context.Context, notifier string, now time.Time, max int
 	var due []alerts.Pending
 	err := each(ctx, s.read, func(r *sql.Rows) error {
 		var p alerts.Pending
-		err := r.Scan(&p.Incident, &p.Notifier, &p.Event, &p.Attempts, &p.Minimal)
+		err := r.Scan(&p.Incident, &p.Notifier, &p.Event, &p.Attempts, &p.Minimal, &p.Held)
 		due = append(due, p)
 		return err
-	}, `SELECT o.incident, o.notifier, o.event, o.attempts, o.minimal FROM outbox o
+	}, `SELECT o.incident, o.notifier, o.event, o.attempts, o.minimal, o.held_until <> 0 FROM outbox o
 		WHERE o.notifier = ? AND o.next_at <= ? AND `+first+` ORDER BY o.next_at, o.incident LIMIT ?`, notifier, micros(now), max)
 	return due, err
 }
@@ -107,6 +109,9 @@ func (s *Store) Attempt(ctx context.Context, p alerts.Pending, now time.Time) (i
 
 // Settle writes down what became of an attempt.
 func (s *Store) Settle(ctx context.Context, p alerts.Pending, r alerts.Result) error {
+	if r.Held || r.Muted {
+		return s.settleMuted(ctx, p, r)
+	}
 	state, accepted := eventPending, int64(0)
 	switch {
 	case r.Accepted:
@@ -139,7 +144,7 @@ func (s *Store) Undelivered(ctx context.Context) ([]alerts.Backlog, error) {
 		return err
 	}, `SELECT o.notifier, COUNT(*), MIN(o.written_at), COALESCE((SELECT l.error FROM outbox l
 			WHERE l.notifier = o.notifier AND l.state = 'pending' AND l.error <> '' ORDER BY l.attempted_at DESC LIMIT 1), '')
-		FROM outbox o WHERE o.state = 'pending' GROUP BY o.notifier ORDER BY o.notifier`)
+		FROM outbox o WHERE o.state = 'pending' AND o.held_until <= ? GROUP BY o.notifier ORDER BY o.notifier`, micros(time.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}

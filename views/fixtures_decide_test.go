@@ -104,6 +104,31 @@ func auditPage() AuditPage {
 	}
 }
 
+func silencesPage() SilencesPage {
+	return SilencesPage{
+		Frame: frame(IncidentsSection, "Silences", ist(14, 9, 41, 0)), Form: SilenceForm{Group: "payment-retry-consumer-group", Hours: "4"},
+		Silences: []SilenceRow{
+			{ID: "si_2", Source: "*", Group: "nightly-*", Topic: "*", Reason: "migration of the ledger", By: "ops-2", From: ist(14, 22, 0, 0), Until: ist(15, 4, 0, 0)},
+			{ID: "si_1", Source: "payments", Group: "payment-retry-consumer-group", Topic: "*", By: "ops-1", From: ist(14, 9, 0, 0), Until: ist(14, 11, 0, 0)},
+			{ID: "si_0", Source: "*", Group: "*", Topic: "*", By: "ops-1", From: ist(13, 9, 0, 0), Until: ist(13, 11, 0, 0)},
+		},
+		Pager: Pager{Shown: 3, Total: Unknown},
+	}
+}
+
+func silencesRefused() SilencesPage {
+	p := silencesPage()
+	p.Silences, p.All, p.Problem = nil, true, "Say for how many hours: more than 0, at most 672."
+	return p
+}
+
+func incidentTaken() IncidentPage {
+	p := incidentPage()
+	p.AcknowledgedBy, p.AcknowledgedAt = "ops-1", ist(10, 2, 48, 30)
+	p.Silences = []SilenceRow{{ID: "si_1", Source: "*", Group: "payment-*", Topic: "*", By: "ops-1", Reason: "known, the fix is on its way", From: ist(10, 2, 48, 0), Until: ist(10, 4, 0, 0)}}
+	return p
+}
+
 // decisions are the fixtures of this file.
 func decisions() []fixture {
 	return []fixture{
@@ -118,6 +143,9 @@ func decisions() []fixture {
 		{"redrive-waiting", redriveWaiting()},
 		{"letter-redriven", letterRedriven()},
 		{"taken", takenPage()},
+		{"silences", silencesPage()},
+		{"silences-refused", silencesRefused()},
+		{"incident-taken", incidentTaken()},
 		{"audit", auditPage()},
 		{"audit-empty", AuditPage{Frame: quietFrame(AuditSection, "Audit", ist(14, 9, 0, 0)), By: "ops-9"}},
 	}

@@ -464,6 +464,8 @@ func component(t testing.TB, page any) templ.Component {
 		return Discards(p)
 	case DiscardPage:
 		return Discard(p)
+	case SilencesPage:
+		return Silences(p)
 	case TakenPage:
 		return Taken(p)
 	case AuditPage:

@@ -67,6 +67,10 @@ type IncidentPage struct {
 	Chart    *Chart
 	LagHref  string // the group on the lag page
 	Links    []OutLink
+
+	AcknowledgedBy string // "" while nobody has
+	AcknowledgedAt time.Time
+	Silences       []SilenceRow // that hold back its page now
 }
 
 // SuspectRow is a record that may be the one that blocks.

@@ -95,7 +95,28 @@ func asProblem(err error) (p *problem, ok bool) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusServiceUnavailable, code: codeUnavailable, message: "this took too long and was given up; try again, or with a narrower filter"}, false
 	}
+	if p := ofAlerts(err); p != nil {
+		return p, true
+	}
 	return ofReview(err)
+}
+
+// ofAlerts is what incidents and silences say to a request; nil for what is none
+// of theirs.
+func ofAlerts(err error) *problem {
+	var state *alerts.StateError
+	p := &problem{message: err.Error()}
+	switch {
+	case errors.As(err, &state):
+		p.status, p.code = http.StatusConflict, codeConflict
+	case errors.Is(err, alerts.ErrSilence), errors.Is(err, alerts.ErrCursor):
+		p.status, p.code = http.StatusBadRequest, codeInvalid
+	case errors.Is(err, alerts.ErrNoSilence):
+		p.status, p.code = http.StatusNotFound, codeNotFound
+	default:
+		return nil
+	}
+	return p
 }
 
 // ofRouter is what the router says of an address that it does not know.
@@ -123,7 +144,7 @@ func ofReview(err error) (*problem, bool) {
 		p.status, p.code = http.StatusServiceUnavailable, codeUnavailable
 	case errors.Is(err, review.ErrNotFound):
 		p.status, p.code = http.StatusNotFound, codeNotFound
-	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor), errors.Is(err, alerts.ErrCursor):
+	case errors.Is(err, review.ErrInvalid), errors.Is(err, review.ErrBadCursor):
 		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.As(err, &taken):
 		p.status, p.code, p.redrive, p.free = http.StatusConflict, codeConflict, taken.Redrive, taken.Free

@@ -103,6 +103,10 @@ func (s *Server) showIncident(c echo.Context) error {
 		Scope: string(i.Scope), Queue: i.Queue, Reason: sentence(i.Reason), Owner: i.Owner, Runbook: i.Runbook, Waiting: i.Evidence.Waiting,
 		Peers: sentence(i.Evidence.Peers), LineOf: i.Evidence.Owner, Head: recordView(i.Evidence.Head, i.Evidence), HeadWhy: headWhy(i),
 		Suspects: suspectRows(i.Evidence), Sample: i.Evidence.Sample, Timeline: incidentTimeline(i),
+		AcknowledgedBy: i.AcknowledgedBy, AcknowledgedAt: i.AcknowledgedAt,
+	}
+	if page.Silences, err = s.silencesOf(c.Request().Context(), i); err != nil {
+		return err
 	}
 	if s.Lives != nil {
 		if page.Redrives, err = s.Lives.RedrivesAt(c.Request().Context(), id); err != nil {

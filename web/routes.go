@@ -18,7 +18,7 @@ const (
 	anyone   right = "anyone"   // no sign-in: probes and the style sheet
 	viewer   right = "viewer"   // lag, counts, causes, incidents, findings
 	reader   right = "reader"   // bodies, keys and headers of letters
-	operator right = "operator" // redrives, discards
+	operator right = "operator" // redrives, discards, acknowledging, silences
 	admin    right = "admin"    // the audit
 )
 
@@ -79,6 +79,10 @@ var routes = []route{
 	{method: http.MethodGet, path: "/audit", needs: admin, handle: (*Server).showAudit},
 	{method: http.MethodGet, path: "/incidents", needs: viewer, handle: (*Server).showIncidents},
 	{method: http.MethodGet, path: "/incidents/:id", needs: viewer, handle: (*Server).showIncident},
+	{method: http.MethodPost, path: "/incidents/:id", needs: operator, handle: (*Server).doAcknowledge},
+	{method: http.MethodGet, path: "/silences", needs: viewer, handle: (*Server).showSilences},
+	{method: http.MethodPost, path: "/silences", needs: operator, handle: (*Server).doSilence},
+	{method: http.MethodPost, path: "/silences/:id", needs: operator, handle: (*Server).doEndSilence},
 	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
 	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
 
@@ -94,6 +98,10 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/causes", needs: viewer, handle: (*Server).showCausesJSON},
 	{method: http.MethodGet, path: "/api/v1/incidents", needs: viewer, handle: (*Server).showIncidentsJSON},
 	{method: http.MethodGet, path: "/api/v1/incidents/:id", needs: viewer, handle: (*Server).showIncidentJSON},
+	{method: http.MethodPost, path: "/api/v1/incidents/:id/acknowledge", needs: operator, handle: (*Server).doAcknowledgeJSON},
+	{method: http.MethodGet, path: "/api/v1/silences", needs: viewer, handle: (*Server).showSilencesJSON},
+	{method: http.MethodPost, path: "/api/v1/silences", needs: operator, handle: (*Server).doSilenceJSON},
+	{method: http.MethodDelete, path: "/api/v1/silences/:id", needs: operator, handle: (*Server).doEndSilenceJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters", needs: reader, handle: (*Server).showLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id", needs: reader, handle: (*Server).showLetterJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},

@@ -115,6 +115,23 @@ type Incidents interface {
 	OpenIncidents(ctx context.Context) (map[alerts.Verdict]int, error)
 }
 
+// Responder takes the word of people about incidents. An incident in another
+// state than the order needs is a *alerts.StateError.
+type Responder interface {
+	Acknowledge(ctx context.Context, id, by string) (alerts.Incident, error)
+	// Silence sets a silence; one that cannot be set is alerts.ErrSilence.
+	Silence(ctx context.Context, s alerts.Silence) (alerts.Silence, error)
+	// EndSilence ends one before its time; one that is not there, or over, is
+	// alerts.ErrNoSilence.
+	EndSilence(ctx context.Context, id, by string) error
+}
+
+// Silences are the silences in the store, newest first.
+type Silences interface {
+	// Silences is a page of those that are not over at now, or of all.
+	Silences(ctx context.Context, all bool, now time.Time, limit int, cursor string) (page []alerts.Silence, next string, err error)
+}
+
 // Keys remembers the answers to requests that carried an Idempotency-Key, per
 // user and path.
 type Keys interface {

@@ -59,6 +59,8 @@ type Config struct {
 	Clerk     Clerk
 	Discards  Discards
 	Audit     Audit
+	Responder Responder
+	Silences  Silences
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 

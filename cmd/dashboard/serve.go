@@ -167,7 +167,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	wording := alerts.Wording{BaseURL: c.BaseURL, Zone: c.zone(), Waiting: h.watcher.Waiting}
 	for _, one := range to {
 		s := alerts.NewSender(one, db, wording, log)
-		s.Counted, s.Changed = h.server.CountNotification, events.Publish
+		s.Counted, s.Changed, s.Mutes = h.server.CountNotification, events.Publish, db
 		h.senders = append(h.senders, s)
 	}
 	return h, nil
@@ -182,10 +182,14 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 		events.Publish("redrive", id)
 	}}
 	clerk := &review.Clerk{Bin: db, Now: time.Now, Changed: func() { events.Publish("letters") }}
+	responder := &alerts.Responder{Attention: db, Now: time.Now, Changed: func(ids ...string) {
+		events.Publish("incident", ids...)
+		h.watcher.Wake()
+	}}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
-		Clerk: clerk, Discards: db, Audit: db,
+		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {

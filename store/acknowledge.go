@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/unwedge/unwedge/alerts"
+)
+
+// Acknowledge writes down who takes an open incident, and the event for each
+// notifier that has its beginning. Errors: alerts.ErrNotFound, *alerts.StateError.
+func (s *Store) Acknowledge(ctx context.Context, id, by string, now time.Time) (alerts.Incident, error) {
+	err := s.in(ctx, func(tx *sql.Tx) error {
+		list, err := queryIncidents(ctx, tx, "id = ?", id)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return fmt.Errorf("incident %q: %w", id, alerts.ErrNotFound)
+		}
+		if why := list[0].NotToAcknowledge(); why != "" {
+			return &alerts.StateError{Incident: id, Why: why}
+		}
+		if err := acknowledge(ctx, tx, id, by, now); err != nil {
+			return err
+		}
+		return writeAudit(ctx, tx, now, auditEntry{by, "incident.acknowledge", id, "acknowledged"})
+	})
+	if err != nil {
+		return alerts.Incident{}, err
+	}
+	return s.Incident(ctx, id)
+}
+
+func acknowledge(ctx context.Context, tx *sql.Tx, id, by string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `UPDATE incidents SET acknowledged_at = ?, acknowledged_by = ? WHERE id = ?`, micros(now), by, id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
+		WHERE incident = ? AND step = ? ON CONFLICT DO NOTHING`,
+		alerts.Acknowledge, step(alerts.Acknowledge), eventPending, micros(now), micros(now), id, step(alerts.Trigger))
+	return err
+}
