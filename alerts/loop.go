@@ -148,14 +148,24 @@ func (l *loop) read(ctx context.Context) ([]sources.Group, error) {
 		undated = append(undated, l.undated(g)...)
 	}
 	var headsErr error
-	if l.heads, headsErr = l.heads.look(ctx, l.src.Heads, stand, undated); headsErr != nil && ctx.Err() == nil && headsErr.Error() != l.headsErr {
-		l.headsErr = headsErr.Error()
-		l.log.Warn("the heads of standing lines cannot be looked at", "err", headsErr)
-	}
+	l.heads, headsErr = l.heads.look(ctx, l.src.Heads, stand, undated)
+	l.sayHeads(ctx, headsErr)
 	for _, g := range groups {
 		l.heads.fill(g.Lines)
 	}
 	return groups, nil
+}
+
+// sayHeads logs that heads cannot be looked at, once for each time that it
+// begins.
+func (l *loop) sayHeads(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		l.headsErr = ""
+	case ctx.Err() == nil && err.Error() != l.headsErr:
+		l.headsErr = err.Error()
+		l.log.Warn("the heads of standing lines cannot be looked at", "err", err)
+	}
 }
 
 // undated are the lines of a group of which only the first unread record itself

@@ -44,6 +44,10 @@ type Notifier interface {
 // often it is sent.
 var ErrPermanent = errors.New("refused for good")
 
+// ErrServer is the answer of a receiver that has trouble of its own: a 5xx. It
+// may be about this body nevertheless.
+var ErrServer = errors.New("the receiver has trouble")
+
 // RetryAfter is the answer of a receiver that said when it wants to be asked
 // again.
 type RetryAfter struct {

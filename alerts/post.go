@@ -31,14 +31,22 @@ func NewClient() *http.Client {
 
 // Post sends a body of JSON and says what the answer means: nil for a 2xx, an
 // error that wraps ErrPermanent when this body will never be taken (400, 413,
-// 422), a RetryAfter when the receiver says when to come again. Everything else
-// may be tried again, also 401, 403 and 404: a configuration can be mended
-// while a page waits. Neither the address nor a secret is in the error, also
-// where the receiver gives them back in its answer.
+// 422), a RetryAfter when the receiver says when to come again, an error that
+// wraps ErrServer for any other 5xx. Everything else may be tried again, also
+// 401, 403 and 404: a configuration can be mended while a page waits. Neither the
+// address nor a secret is in the error, also where the receiver gives them back
+// in its answer.
 func Post(ctx context.Context, client *http.Client, address string, header http.Header, body []byte, secrets ...string) error {
+	_, err := Ask(ctx, client, address, header, body, secrets...)
+	return err
+}
+
+// Ask is Post for receivers whose answer has to be read: its first 2 KiB, as one
+// line, without the address and the secrets.
+func Ask(ctx context.Context, client *http.Client, address string, header http.Header, body []byte, secrets ...string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("make a request: %w", withoutAddress(err))
+		return "", fmt.Errorf("make a request: %w", withoutAddress(err))
 	}
 	for name, values := range header {
 		req.Header[name] = values
@@ -47,14 +55,15 @@ func Post(ctx context.Context, client *http.Client, address string, header http.
 	req.Header.Set("User-Agent", "unwedge")
 	answer, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("send: %w", withoutAddress(err))
+		return "", fmt.Errorf("send: %w", withoutAddress(err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, answerBytes))
 	if err != nil && answer.StatusCode/100 != 2 {
 		text = append(text, " (cut off)"...)
 	}
-	return answered(answer, blank(text, append(secrets, address)), time.Now())
+	text = blank(text, append(secrets, address))
+	return printable(text), answered(answer, text, time.Now())
 }
 
 // blank takes secrets out of a foreign text.
@@ -87,6 +96,9 @@ func answered(answer *http.Response, text []byte, now time.Time) error {
 	}
 	if answer.StatusCode/100 == 3 {
 		err = fmt.Errorf("answered %s: redirects are not followed; name the address that it leads to", answer.Status)
+	}
+	if answer.StatusCode/100 == 5 {
+		err = fmt.Errorf("%w: %w", ErrServer, err)
 	}
 	if after, ok := retryAfter(answer.Header.Get("Retry-After"), now); ok {
 		return &RetryAfter{After: after, Err: err}

@@ -5,13 +5,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/unwedge/unwedge/alerts"
-	"github.com/unwedge/unwedge/alerts/pagerduty"
-	"github.com/unwedge/unwedge/alerts/webhook"
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/sources/convention"
@@ -153,7 +150,7 @@ func (q *queueNames) all() []string {
 
 // rules are the configured rules as the detector wants them.
 func (c *config) rules() alerts.Rules {
-	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter)}
+	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter), RepeatAfter: time.Duration(c.Alerts.RepeatAfter)}
 	for _, one := range c.Alerts.Rules {
 		r.List = append(r.List, alerts.Rule{
 			Source: one.Source, Group: one.Group, Topic: one.Topic, StallAfter: time.Duration(one.StallAfter),
@@ -161,22 +158,6 @@ func (c *config) rules() alerts.Rules {
 		})
 	}
 	return r
-}
-
-// recipients are the configured notifiers.
-func (c *config) recipients() (list []alerts.Recipient) {
-	client := alerts.NewClient()
-	for _, n := range c.Notify {
-		if n.PagerDuty != nil {
-			list = append(list, alerts.Recipient{Name: n.Name, Notifier: &pagerduty.Notifier{URL: n.PagerDuty.URL, Key: n.PagerDuty.RoutingKey.read, Client: client}})
-			continue
-		}
-		address := n.Webhook.URL
-		list = append(list, alerts.Recipient{Name: n.Name, Warnings: true, Notifier: &webhook.Notifier{
-			URL: func() (string, error) { return address, nil }, Secret: n.Webhook.Secret.read, Client: client,
-		}})
-	}
-	return list
 }
 
 func (c *config) zone() *time.Location {
@@ -324,15 +305,6 @@ func (c *config) patterns() map[string][]string {
 		all[fmt.Sprintf("alerts.rules[%d]", i)] = []string{r.Source, r.Group, r.Topic}
 	}
 	return all
-}
-
-// hostOf is the host and port of an address, for a look whether it accepts
-// connections.
-func hostOf(scheme, host string) string {
-	if strings.Contains(host, ":") {
-		return host
-	}
-	return host + map[string]string{"http": ":80", "https": ":443"}[scheme]
 }
 
 // remarkSources says at start which patterns select nothing, and which

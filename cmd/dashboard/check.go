@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"time"
 
 	"github.com/unwedge/unwedge/alerts"
-	"github.com/unwedge/unwedge/alerts/pagerduty"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -45,7 +42,7 @@ func (p program) check(ctx context.Context, args []string) int {
 	for i, n := range c.Notify {
 		well = p.checkNotifier(ctx, n, recipients[i], *send) && well
 	}
-	if !well {
+	if well = p.checkHeartbeat(ctx, c.Heartbeat) && well; !well {
 		return exitFailed
 	}
 	fmt.Fprintln(p.stdout, "All well.")
@@ -83,16 +80,34 @@ func (p program) remarkPatterns(key string, patterns []string) {
 	}
 }
 
+// checkAddress tells whether an address accepts connections.
+func (p program) checkAddress(ctx context.Context, what string, read func() (string, error)) bool {
+	address, err := read()
+	if err == nil {
+		err = accepts(ctx, address)
+	}
+	if err != nil {
+		fmt.Fprintf(p.stdout, "%s: unreachable: %v\n", what, err)
+		return false
+	}
+	fmt.Fprintf(p.stdout, "%s: its address accepts connections\n", what)
+	return true
+}
+
+func (p program) checkHeartbeat(ctx context.Context, h *heartbeatConfig) bool {
+	if h == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkFor)
+	defer cancel()
+	return p.checkAddress(ctx, "heartbeat", h.URL.read)
+}
+
 func (p program) checkNotifier(ctx context.Context, n notifierConfig, to alerts.Recipient, send bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, checkFor)
 	defer cancel()
-	if err := accepts(ctx, n.address()); err != nil {
-		fmt.Fprintf(p.stdout, "notifier %s: unreachable: %v\n", n.Name, err)
-		return false
-	}
-	fmt.Fprintf(p.stdout, "notifier %s: its address accepts connections\n", n.Name)
-	if !send {
-		return true
+	if well := p.checkAddress(ctx, "notifier "+n.Name, n.address); !well || !send {
+		return well
 	}
 	if err := alerts.SendTest(ctx, to); err != nil {
 		fmt.Fprintf(p.stdout, "notifier %s: not accepted: %v\n", n.Name, err)
@@ -100,29 +115,4 @@ func (p program) checkNotifier(ctx context.Context, n notifierConfig, to alerts.
 	}
 	fmt.Fprintf(p.stdout, "notifier %s: a test page was accepted, and its resolve\n", n.Name)
 	return true
-}
-
-func (n notifierConfig) address() string {
-	switch {
-	case n.Webhook != nil:
-		return n.Webhook.URL
-	case n.PagerDuty.URL != "":
-		return n.PagerDuty.URL
-	}
-	return pagerduty.US
-}
-
-// accepts tells whether the host of an address accepts a connection. The rest
-// of the address may be a secret, and is not told.
-func accepts(ctx context.Context, address string) error {
-	u, err := url.Parse(address)
-	if err != nil {
-		return fmt.Errorf("its address cannot be read")
-	}
-	host := hostOf(u.Scheme, u.Host)
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
-	if err != nil {
-		return fmt.Errorf("%s does not accept a connection: %w", host, err)
-	}
-	return conn.Close()
 }

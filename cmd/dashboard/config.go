@@ -34,7 +34,7 @@ type config struct {
 	History        laterKey         `yaml:"history"`
 	Keep           laterKey         `yaml:"keep"`
 	Redrive        laterKey         `yaml:"redrive"`
-	Heartbeat      laterKey         `yaml:"heartbeat"`
+	Heartbeat      *heartbeatConfig `yaml:"heartbeat"`
 	Auth           laterKey         `yaml:"auth"`
 	Audit          laterKey         `yaml:"audit"`
 	TLS            laterKey         `yaml:"tls"`
@@ -85,7 +85,7 @@ type alertsConfig struct {
 	PollEvery   span         `yaml:"poll_every"`
 	StallAfter  span         `yaml:"stall_after"`
 	Rules       []ruleConfig `yaml:"rules"`
-	RepeatAfter laterKey     `yaml:"repeat_after"`
+	RepeatAfter span         `yaml:"repeat_after"`
 	DeadLetters laterKey     `yaml:"dead_letters"`
 }
 
@@ -103,32 +103,12 @@ type ruleConfig struct {
 	Active      laterKey `yaml:"active"`
 }
 
-type notifierConfig struct {
-	Name      string           `yaml:"name"`
-	PagerDuty *pagerDutyConfig `yaml:"pagerduty"`
-	Webhook   *webhookConfig   `yaml:"webhook"`
-	Slack     laterKey         `yaml:"slack"`
-	After     laterKey         `yaml:"after"`
-}
-
-type pagerDutyConfig struct {
-	RoutingKey        secret   `yaml:"routing_key"`
-	URL               string   `yaml:"url"`
-	WebhookSecret     laterKey `yaml:"webhook_secret"`
-	WebhookSecretFile laterKey `yaml:"webhook_secret_file"`
-}
-
-type webhookConfig struct {
-	URL    string `yaml:"url"`
-	Secret secret `yaml:"secret"`
-}
-
 // defaults are the values of the contract.
 func defaults() config {
 	return config{
 		Listen: "127.0.0.1:8080", Store: "unwedge.db", TimeZone: "UTC",
 		Review: reviewConfig{Day: "monday", At: "09:00"},
-		Alerts: alertsConfig{PollEvery: span(15 * time.Second), StallAfter: span(4 * time.Minute)},
+		Alerts: alertsConfig{PollEvery: span(15 * time.Second), StallAfter: span(4 * time.Minute), RepeatAfter: span(30 * time.Minute)},
 	}
 }
 
@@ -175,6 +155,7 @@ func (c *config) validate(already mistakes) (wrong mistakes) {
 	c.validateSources(&wrong)
 	c.validateAlerts(&wrong)
 	c.validateNotify(&wrong)
+	c.Heartbeat.validate(&wrong)
 	return slices.DeleteFunc(wrong, func(err error) bool { return already.name(err) })
 }
 
@@ -284,6 +265,9 @@ func (c *config) validateAlerts(wrong *mistakes) {
 	if time.Duration(c.Alerts.StallAfter) < time.Second {
 		wrong.add("alerts.stall_after", 0, "must be at least 1s")
 	}
+	if time.Duration(c.Alerts.RepeatAfter) < time.Second {
+		wrong.add("alerts.repeat_after", 0, "must be at least 1s")
+	}
 	for i, r := range c.Alerts.Rules {
 		path := fmt.Sprintf("alerts.rules[%d]", i)
 		if !slices.Contains([]string{"", "true", "false", "off"}, r.Page) {
@@ -300,43 +284,5 @@ func (c *config) validateAlerts(wrong *mistakes) {
 				wrong.add(path+".notify", 0, "%q is not the name of a notifier", name)
 			}
 		}
-	}
-}
-
-func (c *config) validateNotify(wrong *mistakes) {
-	seen := map[string]bool{}
-	for i, n := range c.Notify {
-		path := fmt.Sprintf("notify[%d]", i)
-		switch {
-		case n.Name == "":
-			wrong.add(path+".name", 0, "is missing")
-		case seen[n.Name]:
-			wrong.add(path+".name", 0, "%q is the name of another notifier already", n.Name)
-		}
-		seen[n.Name] = true
-		switch {
-		case (n.PagerDuty == nil) == (n.Webhook == nil):
-			wrong.add(path, 0, "must have either a pagerduty or a webhook block")
-		case n.PagerDuty != nil:
-			n.PagerDuty.validate(path+".pagerduty", wrong)
-		default:
-			n.Webhook.validate(path+".webhook", wrong)
-		}
-	}
-}
-
-func (p *pagerDutyConfig) validate(path string, wrong *mistakes) {
-	if !p.RoutingKey.set {
-		wrong.add(path+".routing_key_file", 0, "is missing: the integration key of an Events API v2 service")
-	}
-	if p.URL != "" {
-		validateURL(path+".url", p.URL, wrong)
-	}
-}
-
-func (w *webhookConfig) validate(path string, wrong *mistakes) {
-	validateURL(path+".url", w.URL, wrong)
-	if !w.Secret.set {
-		wrong.add(path+".secret_file", 0, "is missing: every webhook is signed")
 	}
 }

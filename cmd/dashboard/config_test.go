@@ -80,6 +80,10 @@ func TestEveryMistakeIsNamed(t *testing.T) {
 		"a secret file that is gone":   {smallest + "notify: [{name: a, pagerduty: {routing_key_file: /nowhere/key}}]\n", []string{"notify[0].pagerduty.routing_key_file"}},
 		"a pager without a key":        {smallest + "notify: [{name: a, pagerduty: {url: \"http://127.0.0.1:1\"}}]\n", []string{"notify[0].pagerduty.routing_key_file"}},
 		"a webhook without a secret":   {smallest + "notify: [{name: a, webhook: {url: \"http://127.0.0.1:1\"}}]\n", []string{"notify[0].webhook.secret_file"}},
+		"a channel without an address": {smallest + "notify: [{name: a, slack: {}}, {name: b, slack: {url: SECRETLY}}]\n", []string{"notify[0].slack.url", "notify[1].slack.url: must be an http"}},
+		"two kinds in one notifier":    {smallest + "notify: [{name: a, slack: {url: \"http://a\"}, webhook: {url: \"http://a\", secret: x}}]\n", []string{"notify[0]: must have one block"}},
+		"a heart without an address":   {smallest + "heartbeat: {every: 1ms}\n", []string{"heartbeat.url", "heartbeat.every"}},
+		"a repeat in no time":          {smallest + "alerts: {repeat_after: 0s}\n", []string{"alerts.repeat_after"}},
 		"a rule for nobody":            {smallest + "alerts: {rules: [{notify: [nobody], severity: bad, page: maybe}]}\n", []string{"alerts.rules[0].notify", "alerts.rules[0].severity", "alerts.rules[0].page"}},
 		"Postgres":                     {smallest + "store: postgres://localhost/x\n", []string{"store", "not yet"}},
 		"no YAML":                      {"listen: [", []string{"line"}},
@@ -102,11 +106,10 @@ func TestEveryMistakeIsNamed(t *testing.T) {
 // silence.
 func TestLaterKeysAreRefusedByName(t *testing.T) {
 	for key, text := range map[string]string{
-		"history": "history: 30d", "keep": "keep: {decided: 180d}", "redrive": "redrive: {approval_above: 1000}", "heartbeat": "heartbeat: {url: \"http://a\"}",
+		"history": "history: 30d", "keep": "keep: {decided: 180d}", "redrive": "redrive: {approval_above: 1000}",
 		"auth": "auth: {users_file: users.yaml}", "audit": "audit: {webhook: {url: \"http://a\"}}", "tls": "tls: {cert_file: a}", "trusted_proxies": "trusted_proxies: [10.0.0.0/8]",
-		"alerts.repeat_after": "alerts: {repeat_after: 30m}", "alerts.dead_letters": "alerts: {dead_letters: []}",
+		"alerts.dead_letters":          "alerts: {dead_letters: []}",
 		"alerts.rules[0].behind_after": "alerts: {rules: [{behind_after: 15m}]}", "alerts.rules[0].active": "alerts: {rules: [{active: Mon}]}",
-		"notify[0].slack": "notify: [{name: s, slack: {url_file: f}}]", "notify[0].after": "notify: [{name: s, after: 10m}]",
 	} {
 		_, wrong := loadConfig(write(t, "c.yaml", smallest+text+"\n"), env(nil))
 		if text := fmt.Sprint(wrong); !strings.Contains(text, key) || !strings.Contains(text, "not yet") {

@@ -27,6 +27,8 @@ var mayImport = map[string][]string{
 	"alerts":                 {"sources", "payload"},
 	"alerts/pagerduty":       {"alerts", "sources"},
 	"alerts/webhook":         {"alerts", "sources"},
+	"alerts/slack":           {"alerts"},
+	"heartbeat":              {},
 	"store":                  {"sources", "review", "alerts", "payload"},
 	"web":                    {"sources", "review", "alerts", "payload", "views", "static"},
 	"internal/failpoint":     {},

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/unwedge/unwedge/alerts"
+	"github.com/unwedge/unwedge/heartbeat"
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/store"
 	"github.com/unwedge/unwedge/web"
@@ -121,6 +122,7 @@ type house struct {
 	follower  *review.Follower
 	remover   *review.Remover
 	senders   []*alerts.Sender
+	heart     *heartbeat.Heart // nil: nobody outside waits for it
 }
 
 // furnish puts the loops and the pages together.
@@ -170,6 +172,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 		s.Counted, s.Changed, s.Mutes = h.server.CountNotification, events.Publish, db
 		h.senders = append(h.senders, s)
 	}
+	h.heart = c.heart(h.checks(db), log)
 	return h, nil
 }
 
@@ -225,6 +228,9 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 	all.Go(func() error { return h.remover.Run(ctx) })
 	for _, s := range h.senders {
 		all.Go(func() error { return s.Run(ctx) })
+	}
+	if h.heart != nil {
+		all.Go(func() error { return h.heart.Run(ctx) })
 	}
 	all.Go(func() error { return h.server.Serve(ctx, listener) })
 	if err := all.Wait(); err != nil && !errors.Is(err, context.Canceled) {

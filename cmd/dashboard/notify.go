@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/unwedge/unwedge/alerts"
+	"github.com/unwedge/unwedge/alerts/pagerduty"
+	"github.com/unwedge/unwedge/alerts/slack"
+	"github.com/unwedge/unwedge/alerts/webhook"
+	"github.com/unwedge/unwedge/heartbeat"
+	"github.com/unwedge/unwedge/web"
+)
+
+// recipients are the configured notifiers.
+func (c *config) recipients() (list []alerts.Recipient) {
+	for _, n := range c.Notify {
+		list = append(list, n.recipient())
+	}
+	return list
+}
+
+// recipient is a notifier with a client of its own: no other waits for its
+// connections.
+func (n notifierConfig) recipient() alerts.Recipient {
+	to := alerts.Recipient{Name: n.Name, Warnings: true}
+	client := alerts.NewClient()
+	switch {
+	case n.PagerDuty != nil:
+		to.Notifier, to.Warnings = &pagerduty.Notifier{URL: n.PagerDuty.URL, Key: n.PagerDuty.RoutingKey.read, Client: client}, false
+	case n.Slack != nil:
+		to.Notifier = &slack.Notifier{URL: n.Slack.URL.read, Client: client}
+	default:
+		to.Notifier = &webhook.Notifier{URL: func() (string, error) { return n.Webhook.URL, nil }, Secret: n.Webhook.Secret.read, Client: client}
+	}
+	return to
+}
+
+// heart is the dead man's switch; nil when none is configured. It beats while
+// every check of /readyz is well.
+func (c *config) heart(checks []web.Check, log *slog.Logger) *heartbeat.Heart {
+	if c.Heartbeat == nil {
+		return nil
+	}
+	return &heartbeat.Heart{
+		URL: c.Heartbeat.URL.read, Every: time.Duration(c.Heartbeat.Every), Client: alerts.NewClient(), Log: log,
+		Well: func(ctx context.Context) error {
+			var all []error
+			for _, one := range checks {
+				if err := one.Well(ctx); err != nil {
+					all = append(all, fmt.Errorf("%s: %w", one.Name, err))
+				}
+			}
+			return errors.Join(all...)
+		},
+	}
+}
+
+// address is where a notifier sends to.
+func (n notifierConfig) address() (string, error) {
+	switch {
+	case n.Webhook != nil:
+		return n.Webhook.URL, nil
+	case n.Slack != nil:
+		return n.Slack.URL.read()
+	}
+	return cmp.Or(n.PagerDuty.URL, pagerduty.US), nil
+}
+
+// accepts tells whether the host of an address accepts a connection. The rest
+// of the address may be a secret, and is not told.
+func accepts(ctx context.Context, address string) error {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return errors.New("its address cannot be read")
+	}
+	host := hostOf(u.Scheme, u.Host)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return fmt.Errorf("%s does not accept a connection: %w", host, err)
+	}
+	return conn.Close()
+}
+
+// hostOf is the host and port of an address, for a look whether it accepts
+// connections.
+func hostOf(scheme, host string) string {
+	if strings.Contains(host, ":") {
+		return host
+	}
+	return host + map[string]string{"http": ":80", "https": ":443"}[scheme]
+}
