@@ -71,6 +71,7 @@ func (l *loop) run(ctx context.Context) {
 type result struct {
 	now      time.Time
 	groups   map[string]*GroupView
+	read     []sources.Group // as they were judged
 	turn     Turn
 	scenes   []scene // incidents whose evidence is to be gathered
 	lag      []string
@@ -95,6 +96,9 @@ func (l *loop) poll(ctx context.Context) {
 	}
 	l.knew = l.knew || readErr == nil
 	l.show(r, readErr)
+	if l.w.History != nil {
+		l.w.History.Record(context.WithoutCancel(ctx), r.read, r.now)
+	}
 }
 
 // load reads the watches from the store, at the start and after a turn that
@@ -243,6 +247,7 @@ func (l *loop) gone(r *result, g sources.Group, w *GroupWatch) {
 func (l *loop) step(r *result, g sources.Group, s Step) {
 	view := viewer{now: r.now, heads: l.heads, before: l.shown.groups[g.Name]}.group(g, s.Judgements)
 	r.groups[g.Name] = &view
+	r.read = append(r.read, g)
 	for _, warning := range s.Warnings {
 		l.log.Warn(warning, "group", g.Name)
 	}

@@ -11,35 +11,37 @@ import (
 type traceReading struct {
 	T          *float64      `json:"t"`
 	State      string        `json:"state"`
-	GroupError *string       `json:"group_error"`
+	GroupError *string       `json:"group_error,omitempty"`
 	Members    []traceMember `json:"members"`
 	// MembersKnown is false where the broker did not tell the members of a group
 	// that may have some; left out, members that are not listed are known not to
 	// be there only of a group that is empty.
-	MembersKnown *bool       `json:"members_known"`
+	MembersKnown *bool       `json:"members_known,omitempty"`
 	Partitions   []traceLine `json:"partitions"`
 }
 
 type traceMember struct {
-	ID       string `json:"id"`
-	Assigned []struct {
-		Topic     string `json:"topic"`
-		Partition int32  `json:"partition"`
-	} `json:"assigned"`
+	ID       string       `json:"id"`
+	Assigned []tracePlace `json:"assigned"`
+}
+
+type tracePlace struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
 }
 
 type traceLine struct {
 	Topic          string  `json:"topic"`
 	Partition      int32   `json:"partition"`
 	Committed      *int64  `json:"committed"`
-	CommittedError *string `json:"committed_error"`
-	Metadata       *string `json:"metadata"`
-	Start          *int64  `json:"start"`
-	End            *int64  `json:"end"`
-	StableEnd      *int64  `json:"stable_end"`
-	TopicID        string  `json:"topic_id"`
-	Head           string  `json:"head"`
-	Error          *string `json:"error"`
+	CommittedError *string `json:"committed_error,omitempty"`
+	Metadata       *string `json:"metadata,omitempty"`
+	Start          *int64  `json:"start,omitempty"`
+	End            *int64  `json:"end,omitempty"`
+	StableEnd      *int64  `json:"stable_end,omitempty"`
+	TopicID        string  `json:"topic_id,omitempty"`
+	Head           string  `json:"head,omitempty"`
+	Error          *string `json:"error,omitempty"`
 }
 
 func (r traceReading) group(head traceHead, now time.Time) sources.Group {

@@ -54,6 +54,8 @@ type Watcher struct {
 	Changed func(kind string, ids ...string)
 	// Wake is called when there is something in the outbox. It may be nil.
 	Wake func()
+	// History is given each reading. It may be nil.
+	History *Recorder
 	// Clock is our own clock; time.Now unless set.
 	Clock func() time.Time
 

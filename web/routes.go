@@ -93,6 +93,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/openapi.json", needs: viewer, handle: (*Server).showOpenAPI},
 	{method: http.MethodGet, path: "/api/v1/events", needs: viewer, handle: (*Server).showEvents, long: true},
 	{method: http.MethodGet, path: "/api/v1/lag", needs: viewer, handle: (*Server).showLagJSON},
+	{method: http.MethodGet, path: "/api/v1/lag/history", needs: viewer, handle: (*Server).showHistory},
 	{method: http.MethodGet, path: "/api/v1/queues", needs: viewer, handle: (*Server).showQueuesJSON},
 	{method: http.MethodGet, path: "/api/v1/findings", needs: viewer, handle: (*Server).showFindingsJSON},
 	{method: http.MethodGet, path: "/api/v1/causes", needs: viewer, handle: (*Server).showCausesJSON},

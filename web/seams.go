@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/unwedge/unwedge/alerts"
@@ -130,6 +131,13 @@ type Responder interface {
 type Silences interface {
 	// Silences is a page of those that are not over at now, or of all.
 	Silences(ctx context.Context, all bool, now time.Time, limit int, cursor string) (page []alerts.Silence, next string, err error)
+}
+
+// History is what the lag loop has recorded.
+type History interface {
+	// History writes one group's as JSON lines; alerts.ErrNoHistory, before it has
+	// written any, when there is none.
+	History(ctx context.Context, q alerts.HistoryQuery, w io.Writer) error
 }
 
 // Keys remembers the answers to requests that carried an Idempotency-Key, per

@@ -61,6 +61,7 @@ type Config struct {
 	Audit     Audit
 	Responder Responder
 	Silences  Silences
+	History   History
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 

@@ -31,7 +31,7 @@ type config struct {
 	Sources        []sourceConfig   `yaml:"sources"`
 	Alerts         alertsConfig     `yaml:"alerts"`
 	Notify         []notifierConfig `yaml:"notify"`
-	History        laterKey         `yaml:"history"`
+	History        span             `yaml:"history"`
 	Keep           laterKey         `yaml:"keep"`
 	Redrive        laterKey         `yaml:"redrive"`
 	Heartbeat      *heartbeatConfig `yaml:"heartbeat"`
@@ -106,7 +106,7 @@ type ruleConfig struct {
 // defaults are the values of the contract.
 func defaults() config {
 	return config{
-		Listen: "127.0.0.1:8080", Store: "unwedge.db", TimeZone: "UTC",
+		Listen: "127.0.0.1:8080", Store: "unwedge.db", TimeZone: "UTC", History: span(30 * 24 * time.Hour),
 		Review: reviewConfig{Day: "monday", At: "09:00"},
 		Alerts: alertsConfig{PollEvery: span(15 * time.Second), StallAfter: span(4 * time.Minute), RepeatAfter: span(30 * time.Minute)},
 	}
@@ -213,6 +213,9 @@ func validateURL(path, text string, wrong *mistakes) {
 }
 
 func (c *config) validateReview(wrong *mistakes) {
+	if time.Duration(c.History) < time.Hour {
+		wrong.add("history", 0, "is %s; at least an hour of readings is kept", time.Duration(c.History))
+	}
 	if _, ok := weekday(c.Review.Day); !ok {
 		wrong.add("review.day", 0, "%q is no day of the week", c.Review.Day)
 	}

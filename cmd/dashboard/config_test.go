@@ -106,7 +106,7 @@ func TestEveryMistakeIsNamed(t *testing.T) {
 // silence.
 func TestLaterKeysAreRefusedByName(t *testing.T) {
 	for key, text := range map[string]string{
-		"history": "history: 30d", "keep": "keep: {decided: 180d}", "redrive": "redrive: {approval_above: 1000}",
+		"keep": "keep: {decided: 180d}", "redrive": "redrive: {approval_above: 1000}",
 		"auth": "auth: {users_file: users.yaml}", "audit": "audit: {webhook: {url: \"http://a\"}}", "tls": "tls: {cert_file: a}", "trusted_proxies": "trusted_proxies: [10.0.0.0/8]",
 		"alerts.dead_letters":          "alerts: {dead_letters: []}",
 		"alerts.rules[0].behind_after": "alerts: {rules: [{behind_after: 15m}]}", "alerts.rules[0].active": "alerts: {rules: [{active: Mon}]}",

@@ -117,6 +117,7 @@ func ignoreClosed(err error) error {
 type house struct {
 	server    *web.Server
 	watcher   *alerts.Watcher
+	recorder  *alerts.Recorder
 	collector *review.Collector
 	worker    *review.Worker
 	follower  *review.Follower
@@ -133,6 +134,8 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 
 	h.watcher = alerts.NewWatcher(watched(list), c.rules(), db, to, log)
 	h.watcher.Changed = events.Publish
+	h.recorder = &alerts.Recorder{Store: db, Keep: time.Duration(c.History), Every: time.Duration(c.Alerts.PollEvery), Log: log}
+	h.watcher.History = h.recorder
 	h.watcher.Wake = func() {
 		for _, s := range h.senders {
 			s.Wake()
@@ -192,7 +195,7 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
-		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db,
+		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, History: h.recorder,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
@@ -221,7 +224,10 @@ func (h *house) checks(db *store.Store) []web.Check {
 // run runs every part until ctx ends or one of them fails.
 func (h *house) run(ctx context.Context, listener net.Listener) error {
 	all, ctx := errgroup.WithContext(ctx)
-	all.Go(func() error { return h.watcher.Run(ctx) })
+	all.Go(func() error {
+		defer func() { h.recorder.Flush(context.WithoutCancel(ctx), time.Now()) }()
+		return h.watcher.Run(ctx)
+	})
 	all.Go(func() error { return h.collector.Run(ctx) })
 	all.Go(func() error { return h.worker.Run(ctx) })
 	all.Go(func() error { return h.follower.Run(ctx) })
