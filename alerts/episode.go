@@ -24,9 +24,10 @@ type stood struct {
 
 // trouble is a line that an incident is about.
 type trouble struct {
-	line  line
-	said  *Judgement
-	pages bool
+	line   line
+	said   *Judgement
+	pages  bool
+	isNews bool // it was not so already at the first reading of its source
 }
 
 // episode opens, keeps or resolves the group's incident. There is never more
@@ -50,17 +51,39 @@ func (w *GroupWatch) troubles(lines []line, js []Judgement, now time.Time) []tro
 	var ill []trouble
 	for i := range lines {
 		l, j := lines[i], &js[i]
-		if l.rule.Page == PageOff || !l.trouble(j.Verdict, now) {
-			continue
+		begun, active := l.rule.Active.Since(now)
+		switch {
+		case l.rule.Page == PageOff || !l.trouble(j.Verdict, now):
+		case active && !l.given(j.Verdict, begun, now):
+		case active:
+			news := !w.already(l, j.Verdict, begun)
+			ill = append(ill, trouble{line: l, said: j, pages: l.rule.Page == PageOn && news, isNews: news})
+		case w.Stood[keyOf(l.Partition)] != nil:
+			ill = append(ill, trouble{line: l, said: j}) // its hours are over, and it stands still
 		}
-		ill = append(ill, trouble{line: l, said: j, pages: l.rule.Page == PageOn && !w.already(j.Verdict)})
 	}
 	return ill
 }
 
+// given tells whether the line has had its time since the hours of its rule
+// began: workers that start with them find a group that has stood since the day
+// before. A stall needs none, for somebody was at work on it.
+func (l line) given(v Verdict, begun, now time.Time) bool {
+	switch v {
+	case Stopped, Unassigned:
+		return now.Sub(begun) >= l.rule.StallAfter
+	case Slow:
+		return now.Sub(begun) >= l.rule.BehindAfter
+	}
+	return true
+}
+
 // already tells whether a line was so at the first reading of its source. That
-// holds for what was stopped; a loss that we watched is news.
-func (w *GroupWatch) already(v Verdict) bool { return w.AlreadySo && v == Stopped }
+// holds for what was stopped, unless its hours began later; a loss that we
+// watched is news.
+func (w *GroupWatch) already(l line, v Verdict, begun time.Time) bool {
+	return w.AlreadySo && v == Stopped && !(!l.rule.Active.Always() && begun.After(w.FirstAt))
+}
 
 // trouble tells whether a verdict on this line makes an incident. A partition
 // without an owner does once something has waited there for stall_after: a
@@ -115,7 +138,7 @@ func (w *GroupWatch) take(ill []trouble, lines []line, js []Judgement, now time.
 	for _, t := range ill {
 		changed = w.add(t) || changed
 	}
-	if in.AlreadySo && slices.ContainsFunc(ill, func(t trouble) bool { return !w.already(t.said.Verdict) }) {
+	if in.AlreadySo && slices.ContainsFunc(ill, func(t trouble) bool { return t.isNews }) {
 		in.AlreadySo, changed = false, true
 	}
 	pages := slices.ContainsFunc(ill, func(t trouble) bool { return t.pages })

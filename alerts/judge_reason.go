@@ -214,6 +214,9 @@ func (l line) whyUnknown(g group) string {
 func (l line) whySlow(g group) string {
 	p := l.p
 	late := p.late(l.Lag, g.now)
+	if l.late() {
+		return fmt.Sprintf("it moves, and %s; the oldest has waited for %s, longer than behind_after (%s)", l.unreadCount(), about(late), about(l.rule.BehindAfter))
+	}
 	reads, arrives, ok := p.speeds()
 	if !ok || arrives <= reads {
 		return fmt.Sprintf("it moves, and %s; the oldest is %s old", l.unreadCount(), about(late))

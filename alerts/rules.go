@@ -27,7 +27,8 @@ type Rule struct {
 	StallAfter           time.Duration // 0: as the rules' own
 	Page                 Paging
 	Severity             string // critical unless given
-	BehindAfter          time.Duration
+	BehindAfter          time.Duration // 0: age pages nobody
+	Active               Schedule      // outside it nothing pages
 	Owner                string
 	Runbook              string
 	Notify               []string // notifiers by name; empty: all

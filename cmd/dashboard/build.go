@@ -152,9 +152,10 @@ func (q *queueNames) all() []string {
 func (c *config) rules() alerts.Rules {
 	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter), RepeatAfter: time.Duration(c.Alerts.RepeatAfter)}
 	for _, one := range c.Alerts.Rules {
+		active, _ := alerts.ParseSchedule(one.Active, c.zone()) // validate tells
 		r.List = append(r.List, alerts.Rule{
 			Source: one.Source, Group: one.Group, Topic: one.Topic, StallAfter: time.Duration(one.StallAfter),
-			Page: alerts.Paging(one.Page), Severity: one.Severity, Owner: one.Owner, Runbook: one.Runbook, Notify: one.Notify,
+			BehindAfter: time.Duration(one.BehindAfter), Active: active, Page: alerts.Paging(one.Page), Severity: one.Severity, Owner: one.Owner, Runbook: one.Runbook, Notify: one.Notify,
 		})
 	}
 	return r

@@ -17,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -99,8 +100,8 @@ type ruleConfig struct {
 	Owner       string   `yaml:"owner"`
 	Runbook     string   `yaml:"runbook"`
 	Notify      []string `yaml:"notify"`
-	BehindAfter laterKey `yaml:"behind_after"`
-	Active      laterKey `yaml:"active"`
+	BehindAfter span     `yaml:"behind_after"`
+	Active      string   `yaml:"active"`
 }
 
 // defaults are the values of the contract.
@@ -278,6 +279,12 @@ func (c *config) validateAlerts(wrong *mistakes) {
 		}
 		if !slices.Contains([]string{"", "critical", "error", "warning", "info"}, r.Severity) {
 			wrong.add(path+".severity", 0, "%q is none of critical, error, warning, info", r.Severity)
+		}
+		if _, err := alerts.ParseSchedule(r.Active, time.UTC); err != nil {
+			wrong.add(path+".active", 0, "%w", err)
+		}
+		if r.BehindAfter < 0 {
+			wrong.add(path+".behind_after", 0, "must not be less than nothing")
 		}
 		if r.Runbook != "" {
 			validateURL(path+".runbook", r.Runbook, wrong)
