@@ -26,7 +26,7 @@ type Rule struct {
 	Source, Group, Topic string
 	StallAfter           time.Duration // 0: as the rules' own
 	Page                 Paging
-	Severity             string // critical unless given
+	Severity             string        // critical unless given
 	BehindAfter          time.Duration // 0: age pages nobody
 	Active               Schedule      // outside it nothing pages
 	Owner                string
