@@ -34,6 +34,7 @@ type Incident struct {
 
 	AcknowledgedAt time.Time
 	AcknowledgedBy string
+	ClosedAt       time.Time // when somebody closed it in the pager while it stood; zero: nobody did
 	Deliveries     []Delivery
 }
 
@@ -70,7 +71,7 @@ type Apart struct {
 // Delivery is what became of one event of an incident at one notifier.
 type Delivery struct {
 	Notifier   string
-	Event      string // trigger, acknowledge, resolve
+	Event      string // trigger, acknowledge, update, resolve
 	AcceptedAt time.Time
 	Attempts   int
 	Err        string

@@ -268,6 +268,9 @@ func (l *loop) change(r *result, in *Incident, s Step) {
 	if in != s.Resolved {
 		c.Tell, c.Evidence = told(in, l.w.to), true
 	}
+	if in == s.Updated {
+		c.Update = updated(l.w.to)
+	}
 	r.turn.Incidents = append(r.turn.Incidents, c)
 	r.incident = append(r.incident, in.ID)
 	l.log.Info(said(in, s), "incident", in.ID, "group", in.Group, "verdict", in.Verdict, "lines", len(in.Lines), "pages", in.Pages)

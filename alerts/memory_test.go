@@ -23,10 +23,10 @@ type memory struct {
 
 type row struct {
 	Pending
-	step    int
 	settled bool
 	gaveUp  bool
-	written time.Time
+	muted   bool
+	silent  time.Time
 	next    time.Time
 	took    time.Time
 	err     string
@@ -83,26 +83,53 @@ func (m *memory) change(c Change, now time.Time) {
 	}
 	m.incidents[in.ID] = &in
 	for _, n := range c.Tell {
-		m.write(in.ID, n, Trigger, 1, now)
+		m.write(in.ID, n, Trigger, FirstStep, now)
+	}
+	for _, n := range c.Update {
+		page := m.find(Pending{Incident: in.ID, Notifier: n, Step: FirstStep})
+		waits := slices.ContainsFunc(m.rows, func(r *row) bool {
+			return r.Incident == in.ID && r.Notifier == n && r.Event == Update && !r.settled
+		})
+		if page != nil && !page.took.IsZero() && !waits {
+			m.later(in.ID, n, Update, now)
+		}
 	}
 	if !in.ResolvedAt.IsZero() {
 		for _, r := range slices.Clone(m.rows) {
-			if r.Incident == in.ID && r.step == 1 {
-				m.write(in.ID, r.Notifier, Resolve, 3, now)
+			switch {
+			case r.Incident != in.ID || r.settled && r.Step != FirstStep:
+			case r.Step == FirstStep && !r.muted:
+				m.write(in.ID, r.Notifier, Resolve, LastStep, now)
+			case r.Attempts == 0 && (r.Event == Trigger || r.Event == Update):
+				r.settled = true
 			}
 		}
 	}
 }
 
 func (m *memory) write(incident, notifier string, kind EventKind, step int, now time.Time) {
-	if m.find(Pending{Incident: incident, Notifier: notifier, Event: kind}) == nil {
-		m.rows = append(m.rows, &row{Pending: Pending{Incident: incident, Notifier: notifier, Event: kind}, step: step, written: now, next: now})
+	p := Pending{Incident: incident, Notifier: notifier, Event: kind, Step: step, Since: now}
+	if m.find(p) == nil {
+		m.rows = append(m.rows, &row{Pending: p, next: now})
+	}
+}
+
+// later writes an event behind all but the end of a lane that has begun.
+func (m *memory) later(incident, notifier string, kind EventKind, now time.Time) {
+	step := 0
+	for _, r := range m.rows {
+		if r.Incident == incident && r.Notifier == notifier && r.Step < LastStep {
+			step = max(step, r.Step)
+		}
+	}
+	if step > 0 {
+		m.write(incident, notifier, kind, step+1, now)
 	}
 }
 
 func (m *memory) find(p Pending) *row {
 	for _, r := range m.rows {
-		if r.Incident == p.Incident && r.Notifier == p.Notifier && r.Event == p.Event {
+		if r.Incident == p.Incident && r.Notifier == p.Notifier && r.Step == p.Step {
 			return r
 		}
 	}
@@ -116,7 +143,7 @@ func (m *memory) Due(_ context.Context, notifier string, now time.Time, most int
 	var next time.Time
 	for _, r := range m.rows {
 		blocked := slices.ContainsFunc(m.rows, func(b *row) bool {
-			return b.Incident == r.Incident && b.Notifier == r.Notifier && b.step < r.step && !b.settled
+			return b.Incident == r.Incident && b.Notifier == r.Notifier && b.Step < r.Step && !b.settled
 		})
 		switch {
 		case r.settled || blocked || r.Notifier != notifier:
@@ -129,12 +156,17 @@ func (m *memory) Due(_ context.Context, notifier string, now time.Time, most int
 	slices.SortStableFunc(due, func(a, b *row) int { return cmp.Compare(a.next.UnixNano(), b.next.UnixNano()) })
 	var out []Pending
 	for _, r := range due[:min(most, len(due))] {
-		out = append(out, r.Pending)
+		p := r.Pending
+		p.Since = later(p.Since, r.silent)
+		if page := m.find(Pending{Incident: p.Incident, Notifier: p.Notifier, Step: FirstStep}); p.Event != Trigger {
+			p.Key = page.Key
+		}
+		out = append(out, p)
 	}
 	return out, next, nil
 }
 
-func (m *memory) Attempt(_ context.Context, p Pending, _ time.Time) (Incident, bool, error) {
+func (m *memory) Attempt(_ context.Context, p Pending, now time.Time) (Incident, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.find(p)
@@ -142,7 +174,20 @@ func (m *memory) Attempt(_ context.Context, p Pending, _ time.Time) (Incident, b
 		return Incident{}, false, nil
 	}
 	r.Attempts++
+	r.Tried, r.Key = now, p.Key
 	return *m.incidents[p.Incident], true, nil
+}
+
+func (m *memory) Incident(_ context.Context, id string) (Incident, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	in := *m.incidents[id]
+	for _, r := range m.rows {
+		if r.Incident == id {
+			in.Deliveries = append(in.Deliveries, Delivery{Notifier: r.Notifier, Event: string(r.Event), AcceptedAt: r.took, Attempts: r.Attempts, Err: r.err})
+		}
+	}
+	return in, nil
 }
 
 func (m *memory) Settle(_ context.Context, p Pending, res Result) error {
@@ -153,27 +198,34 @@ func (m *memory) Settle(_ context.Context, p Pending, res Result) error {
 	}
 	r := m.find(p)
 	if res.Held {
-		r.Held, r.next = true, res.NextAt
+		if r.Held, r.next = true, res.NextAt; res.Silenced {
+			r.silent = res.NextAt
+		}
 		return nil
 	}
 	if res.Muted {
 		for _, other := range m.rows {
-			other.settled = other.settled || other.Incident == p.Incident && other.Notifier == p.Notifier
+			if other == r || p.Step == FirstStep && other.Incident == p.Incident && other.Notifier == p.Notifier {
+				other.muted, other.settled = !other.settled, true
+			}
 		}
 		return nil
 	}
 	r.settled, r.gaveUp, r.Minimal, r.next, r.err = res.Accepted || res.GaveUp, res.GaveUp, res.Minimal, res.NextAt, res.Err
 	if res.Accepted {
 		r.took = res.At
+		if p.repeats() {
+			in := m.incidents[p.Incident]
+			in.ClosedAt, in.AcknowledgedAt = time.Time{}, time.Time{}
+		}
 	}
 	return nil
 }
 
-func (m *memory) Muted(_ context.Context, incident string, now time.Time) (Mute, error) {
+func (m *memory) Muted(_ context.Context, incident string, now time.Time) (time.Time, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	in := *m.incidents[incident]
-	return Mute{Until: HeldUntil(in, m.silences, now), Over: !in.ResolvedAt.IsZero()}, nil
+	return HeldUntil(*m.incidents[incident], m.silences, now), nil
 }
 
 // silence sets the silences that there are; what is held back is looked at again.
@@ -183,6 +235,9 @@ func (m *memory) silence(all ...Silence) {
 	m.silences = all
 	for _, r := range m.rows {
 		if r.Held && !r.settled {
+			if r.silent.After(time.Now()) {
+				r.silent = time.Now()
+			}
 			r.next = time.Now()
 		}
 	}
@@ -198,7 +253,7 @@ func (m *memory) Undelivered(context.Context) ([]Backlog, error) {
 		}
 		b := all[r.Notifier]
 		if b == nil {
-			b = &Backlog{Notifier: r.Notifier, Oldest: r.written}
+			b = &Backlog{Notifier: r.Notifier, Oldest: r.Since}
 			all[r.Notifier] = b
 		}
 		b.Events++

@@ -10,10 +10,12 @@ import (
 // EventKind is what an event tells of its incident.
 type EventKind string
 
-// The kinds of events, in the order in which an incident has them.
+// The kinds of events. An incident begins with a trigger and ends with a resolve;
+// between them it may be acknowledged, change, and be triggered again.
 const (
 	Trigger     EventKind = "trigger"
 	Acknowledge EventKind = "acknowledge"
+	Update      EventKind = "update"
 	Resolve     EventKind = "resolve"
 )
 
@@ -30,6 +32,8 @@ type Event struct {
 	Waiting  int64  // readable records that wait now; sources.NotKnown when not known
 	Late     bool   // a trigger whose incident has ended before it could be sent
 	Minimal  bool   // the whole was refused: send no more than must be there
+	Repeat   bool   // a trigger of one that somebody closed in the pager while it still stood
+	Key      string // fingerprint of the key that its page went with; "" when there is none
 }
 
 // Notifier tells somebody of an event. An error that wraps ErrPermanent means
@@ -38,6 +42,14 @@ type Event struct {
 // do no more than to be told once: after a crash nobody knows.
 type Notifier interface {
 	Notify(ctx context.Context, e Event) error
+}
+
+// Keyed is a notifier whose receiver takes the end of a page only with the key
+// that its beginning had.
+type Keyed interface {
+	// Fingerprint is that of the key which a new page goes with. It does not give
+	// the key away.
+	Fingerprint() (string, error)
 }
 
 // ErrPermanent is the answer of a receiver that will not take this body however
@@ -67,6 +79,14 @@ type Recipient struct {
 	// Warnings: it is told of incidents that page nobody too, with the severity
 	// warning. A pager is not: whatever reaches it may ring.
 	Warnings bool
+	// Updates: it is told when an incident changes. A pager is not: an event for
+	// one that somebody has closed there would ring a second time.
+	Updates bool
+	// After: it is told of an incident only when nothing that came before it was
+	// accepted for so long, or nobody acknowledged. 0: at once.
+	After time.Duration
+	// Before are the names of the notifiers that come before it.
+	Before []string
 }
 
 // told are the recipients who hear of an incident. Of what was so already at
@@ -93,6 +113,17 @@ func told(in *Incident, all []Recipient) []string {
 	})
 }
 
+// updated are those of the told who hear of changes.
+func updated(all []Recipient) []string {
+	var names []string
+	for _, r := range all {
+		if r.Updates {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 func everyName(all []Recipient) []string {
 	var names []string
 	for _, r := range all {
@@ -106,21 +137,29 @@ type Pending struct {
 	Incident string
 	Notifier string
 	Event    EventKind
-	Attempts int  // so far
-	Minimal  bool // the whole was refused: send the least
-	Held     bool // it was held back
+	Step     int       // its place in its lane; FirstStep is the page
+	Since    time.Time // when it was written, or when the silence that held it back was over
+	Tried    time.Time // when the last attempt began; zero: never
+	Attempts int       // so far
+	Minimal  bool      // the whole was refused: send the least
+	Held     bool      // it was held back
+	Key      string    // fingerprint of the key that the page of its lane went with
 }
 
-// Mutes tells whether the page of an incident may go out now. Nothing else is
-// ever held back: who was told of a beginning is told of the end.
+// The places of an event in its lane: the page is the first, the end the last.
+const (
+	FirstStep = 1
+	LastStep  = 1_000_000_000
+)
+
+// repeats tells whether it is a page again, of one that was closed by hand.
+func (p Pending) repeats() bool { return p.Event == Trigger && p.Step > FirstStep }
+
+// Mutes tells until when the page of an incident is not to go out; the zero time
+// when it may go out now. Nothing else is ever held back: who was told of a
+// beginning is told of the end.
 type Mutes interface {
-	Muted(ctx context.Context, incident string, now time.Time) (Mute, error)
-}
-
-// Mute is what holds a page back.
-type Mute struct {
-	Until time.Time // zero: nothing does
-	Over  bool      // the incident has ended
+	Muted(ctx context.Context, incident string, now time.Time) (until time.Time, err error)
 }
 
 // Result is what became of one attempt.
@@ -131,8 +170,9 @@ type Result struct {
 	Minimal  bool      // the next attempt sends the least
 	NextAt   time.Time // of the next attempt, when there is one
 	Held     bool      // no attempt was made: held back until NextAt
-	Muted    bool      // it ended while it was held back: nobody is told
-	Err      string    // no secret and no address in it
+	Silenced bool      // it is a silence that holds it back
+	Muted    bool      // nothing is to be told any more: of the page, nothing of the whole lane
+	Err      string    // no secret and no address in it; why it is held back
 }
 
 // Backlog is what a notifier has not been told yet.
@@ -153,7 +193,10 @@ type Outbox interface {
 	Due(ctx context.Context, notifier string, now time.Time, max int) ([]Pending, time.Time, error)
 	// Attempt writes down that an attempt begins, before it begins, and reads
 	// the incident as it is now. It is false when the event is settled or gone.
+	// The key of p is kept, so that the end goes with the key of the page.
 	Attempt(ctx context.Context, p Pending, now time.Time) (Incident, bool, error)
+	// Incident reads an incident with its deliveries.
+	Incident(ctx context.Context, id string) (Incident, error)
 	// Settle writes down what became of an attempt.
 	Settle(ctx context.Context, p Pending, r Result) error
 	// Undelivered is what the notifiers that have any have not been told yet.

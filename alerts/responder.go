@@ -35,6 +35,7 @@ func (e *StateError) Error() string {
 // one, and that some are to page nobody for a while.
 type Responder struct {
 	Attention Attention
+	Ear       Ear
 	Now       func() time.Time
 	// Changed is called with the ids of incidents after a change, and without any
 	// when it may concern all: senders then look at their outbox.

@@ -36,10 +36,9 @@ type Rule struct {
 
 // Rules are the configured rules. The first that matches wins.
 type Rules struct {
-	PollEvery   time.Duration
-	StallAfter  time.Duration
-	RepeatAfter time.Duration
-	List        []Rule
+	PollEvery  time.Duration
+	StallAfter time.Duration
+	List       []Rule
 }
 
 // For is the rule that a line of this source, group and topic is judged by,

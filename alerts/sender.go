@@ -26,8 +26,11 @@ const (
 	// longestAsk bounds what a receiver may ask for with Retry-After.
 	longestAsk = 15 * time.Minute
 	// overdue is how old an undelivered event may be before the sender is not
-	// ready.
-	overdue = 2 * time.Minute
+	// ready, and the heart does not beat.
+	overdue = 5 * time.Minute
+	// patience is how often a body is sent whole to a receiver that has trouble
+	// with it, and takes others.
+	patience = 4
 )
 
 // backoff is the wait after the first, second, … failed attempt; the last one
@@ -46,8 +49,11 @@ type Sender struct {
 	To      Recipient
 	Outbox  Outbox
 	Wording Wording
-	Mutes   Mutes // nil: nothing is held back
-	Log     *slog.Logger
+	Mutes   Mutes // nil: there are no silences
+	// RepeatAfter is how long an incident stands after somebody closed it in the
+	// pager before it pages again.
+	RepeatAfter time.Duration
+	Log         *slog.Logger
 	// Counted is called once an attempt with how it ended: accepted, failed or
 	// gave_up. It may be nil.
 	Counted func(notifier string, event EventKind, outcome string)
@@ -58,7 +64,9 @@ type Sender struct {
 	wake chan struct{}
 	mu   sync.Mutex
 	busy map[string]bool // incidents that are being told of
-	done sync.WaitGroup
+	// lastTook is when the receiver last took something.
+	lastTook time.Time
+	done     sync.WaitGroup
 }
 
 // NewSender is a sender that tells one recipient what the outbox has for it.
@@ -158,6 +166,7 @@ func (s *Sender) attempt(ctx context.Context, p Pending) {
 	if s.held(ctx, p) {
 		return
 	}
+	p.Key = s.key(p)
 	in, there, err := s.Outbox.Attempt(ctx, p, time.Now())
 	if err != nil {
 		s.Log.Error("an attempt cannot be written down, so it is not made; trying again", "incident", p.Incident, "event", p.Event, "err", err)
@@ -168,32 +177,23 @@ func (s *Sender) attempt(ctx context.Context, p Pending) {
 		return
 	}
 	p.Attempts++
-	r := s.judge(p, s.notify(ctx, s.Wording.Event(in, p.Event, p.Minimal)), time.Now())
+	r := s.judge(p, s.notify(ctx, s.Wording.next(in, p)), time.Now())
 	s.tell(p, r)
 	s.settle(ctx, p, r)
 }
 
-// held tells whether a page is not sent now because somebody wants quiet, and
-// writes that down. It is asked right before each attempt, never once and for
-// all (prometheus/alertmanager issue 4108). Of an incident that ended meanwhile
-// nobody is told; one whose page may have got out is.
-func (s *Sender) held(ctx context.Context, p Pending) bool {
-	if s.Mutes == nil || p.Event != Trigger || p.Attempts > 0 {
-		return false
+// key is the fingerprint of the key that an event goes with: a page with the one
+// that is configured now, everything else with that of its page.
+func (s *Sender) key(p Pending) string {
+	keyed, ok := s.To.Notifier.(Keyed)
+	if !ok || p.Event != Trigger {
+		return p.Key
 	}
-	m, err := s.Mutes.Muted(ctx, p.Incident, time.Now())
-	switch {
-	case err != nil:
-		s.Log.Error("whether a page is silenced cannot be read; it goes out", "incident", p.Incident, "err", err)
-		return false
-	case m.Over && (p.Held || !m.Until.IsZero()):
-		s.settle(ctx, p, Result{At: time.Now(), Muted: true})
-		return true
-	case !m.Until.IsZero():
-		s.settle(ctx, p, Result{Held: true, NextAt: m.Until})
-		return true
+	print, err := keyed.Fingerprint()
+	if err != nil {
+		return p.Key // the attempt says what is wrong with it
 	}
-	return false
+	return print
 }
 
 func (s *Sender) notify(ctx context.Context, e Event) error {
@@ -208,6 +208,7 @@ func (s *Sender) judge(p Pending, err error, now time.Time) Result {
 	switch {
 	case err == nil:
 		r.Accepted = true
+		s.took(now)
 		return r
 	case errors.Is(err, ErrPermanent) && p.Minimal:
 		r.GaveUp = true
@@ -216,9 +217,27 @@ func (s *Sender) judge(p Pending, err error, now time.Time) Result {
 		r.NextAt = now
 	default:
 		r.NextAt = now.Add(wait(p.Attempts, err))
+		r.Minimal = r.Minimal || s.poisoned(p, err)
 	}
 	r.Err = err.Error()
 	return r
+}
+
+// took notes that the receiver takes events.
+func (s *Sender) took(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastTook = now
+}
+
+// poisoned tells whether a receiver that has trouble has it with this body: it
+// failed again and again, and since the attempt before another one was taken. On
+// 23 April 2021 PagerDuty answered bodies that it did not like with 500 for an
+// hour, in place of 400.
+func (s *Sender) poisoned(p Pending, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Is(err, ErrServer) && p.Attempts >= patience && s.lastTook.After(p.Tried)
 }
 
 // wait is how long to wait after a failed attempt: a little less than the
@@ -272,7 +291,7 @@ func (s *Sender) settle(ctx context.Context, p Pending, r Result) {
 }
 
 // Ready is nil while pages get out: nothing that this notifier should have been
-// told has waited for more than two minutes.
+// told has waited for more than five minutes.
 func (s *Sender) Ready(ctx context.Context, now time.Time) error {
 	waiting, err := s.Outbox.Undelivered(ctx)
 	if err != nil {

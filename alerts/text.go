@@ -23,6 +23,20 @@ type Wording struct {
 	Waiting func(Incident) int64
 }
 
+// next is the event of an outbox, in words.
+func (w Wording) next(in Incident, p Pending) Event {
+	e := w.Event(in, p.Event, p.Minimal)
+	e.Key, e.Repeat = p.Key, p.repeats()
+	if p.Step > FirstStep && p.Step < LastStep {
+		e.ID += "-" + strconv.Itoa(p.Step)
+	}
+	if e.Repeat {
+		e.Summary = "Still so, after it was closed by hand at " + w.clock(in.ClosedAt, in.OpenedAt) + ": " + e.Summary
+		e.At = in.ClosedAt
+	}
+	return e
+}
+
 // Event is an incident at one turn of it, in words.
 func (w Wording) Event(in Incident, kind EventKind, minimal bool) Event {
 	e := Event{ID: in.ID + "-" + string(kind), Kind: kind, Incident: in, Minimal: minimal, Waiting: waited(in), At: in.OpenedAt}
@@ -32,6 +46,8 @@ func (w Wording) Event(in Incident, kind EventKind, minimal bool) Event {
 		e.At = in.ResolvedAt
 	case Acknowledge:
 		e.At = in.AcknowledgedAt
+	case Update:
+		e.At = in.UpdatedAt
 	case Trigger:
 		e.Late = ended
 	}

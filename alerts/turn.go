@@ -20,6 +20,7 @@ type Turn struct {
 type Change struct {
 	Incident
 	Tell     []string // notifiers that hear of it; each is told once, however often it is named
+	Update   []string // of those who were told, the notifiers that hear of this change
 	Evidence bool     // its evidence is new, to be laid over what the store has (Evidence.Keeping)
 }
 

@@ -23,7 +23,7 @@ func (s *Store) Acknowledge(ctx context.Context, id, by string, now time.Time) (
 		if why := list[0].NotToAcknowledge(); why != "" {
 			return &alerts.StateError{Incident: id, Why: why}
 		}
-		if err := acknowledge(ctx, tx, id, by, now); err != nil {
+		if err := acknowledge(ctx, tx, id, by, "", now); err != nil {
 			return err
 		}
 		return writeAudit(ctx, tx, now, auditEntry{by, "incident.acknowledge", id, "acknowledged"})
@@ -34,13 +34,11 @@ func (s *Store) Acknowledge(ctx context.Context, id, by string, now time.Time) (
 	return s.Incident(ctx, id)
 }
 
-func acknowledge(ctx context.Context, tx *sql.Tx, id, by string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE incidents SET acknowledged_at = ?, acknowledged_by = ? WHERE id = ?`, micros(now), by, id)
-	if err != nil {
+// acknowledge notes who looks after an incident, and tells all but the notifier
+// where that was said ("": here).
+func acknowledge(ctx context.Context, tx *sql.Tx, id, by, said string, now time.Time) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE incidents SET acknowledged_at = ?, acknowledged_by = ? WHERE id = ?`, micros(now), by, id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
-		WHERE incident = ? AND step = ? ON CONFLICT DO NOTHING`,
-		alerts.Acknowledge, step(alerts.Acknowledge), eventPending, micros(now), micros(now), id, step(alerts.Trigger))
-	return err
+	return writeAcknowledges(ctx, tx, id, said, now)
 }

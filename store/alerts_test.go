@@ -125,7 +125,7 @@ func TestAResolveNeverOvertakesItsTrigger(t *testing.T) {
 	if got := due(t, s, "oncall", night); !slices.Equal(got, []string{"a trigger", "b trigger"}) {
 		t.Errorf("due %v", got)
 	}
-	trigger := alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger}
+	trigger := alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger, Step: alerts.FirstStep}
 	settle(t, s, trigger, alerts.Result{At: night, NextAt: night.Add(time.Minute), Err: "503"})
 	if got := due(t, s, "oncall", night); !slices.Equal(got, []string{"b trigger"}) {
 		t.Errorf("while the trigger waits: due %v", got)
@@ -154,7 +154,7 @@ func TestOnlyWhoWasToldHearsOfTheEnd(t *testing.T) {
 func TestAnEventThatIsSettledIsNotAttemptedAgain(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "u.db"))
 	turn(t, s, alerts.Change{Incident: wedge("a"), Tell: []string{"oncall"}})
-	p := alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger}
+	p := alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger, Step: alerts.FirstStep}
 	settle(t, s, p, alerts.Result{At: night, GaveUp: true, Err: "400"})
 	if _, there, err := s.Attempt(t.Context(), p, night); there || err != nil {
 		t.Errorf("attempted again: %v %v", there, err)
@@ -167,8 +167,8 @@ func TestAnEventThatIsSettledIsNotAttemptedAgain(t *testing.T) {
 func TestUndeliveredTellsSinceWhenAndWhy(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "u.db"))
 	turn(t, s, alerts.Change{Incident: wedge("a"), Tell: []string{"oncall", "hook"}}, alerts.Change{Incident: wedge("b"), Tell: []string{"oncall"}})
-	settle(t, s, alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger}, alerts.Result{At: night, Err: "answered 503"})
-	settle(t, s, alerts.Pending{Incident: "a", Notifier: "hook", Event: alerts.Trigger}, alerts.Result{At: night, Accepted: true})
+	settle(t, s, alerts.Pending{Incident: "a", Notifier: "oncall", Event: alerts.Trigger, Step: alerts.FirstStep}, alerts.Result{At: night, Err: "answered 503"})
+	settle(t, s, alerts.Pending{Incident: "a", Notifier: "hook", Event: alerts.Trigger, Step: alerts.FirstStep}, alerts.Result{At: night, Accepted: true})
 	got, err := s.Undelivered(t.Context())
 	want := []alerts.Backlog{{Notifier: "oncall", Events: 2, Oldest: night, Err: "answered 503"}}
 	if err != nil || !slices.Equal(got, want) {

@@ -12,7 +12,7 @@ import (
 )
 
 const incidentColumns = `number, id, source, group_name, queue, verdict, scope, severity, owner, runbook, pages, already_so,
-	title, reason, lines, notify, evidence, opened_at, updated_at, resolved_at, resolution, acknowledged_at, acknowledged_by`
+	title, reason, lines, notify, evidence, opened_at, updated_at, resolved_at, resolution, acknowledged_at, acknowledged_by, closed_at`
 
 // saveIncident inserts an incident under the next number, or updates what a
 // reading can change of it: its number, and who took it, stay as they are.
@@ -70,10 +70,10 @@ func insertIncident(ctx context.Context, tx *sql.Tx, in alerts.Incident) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO incidents (`+incidentColumns+`) VALUES (`+marks(23)+`)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO incidents (`+incidentColumns+`) VALUES (`+marks(24)+`)`,
 		number, in.ID, in.Source, in.Group, in.Queue, in.Verdict, in.Scope, in.Severity, in.Owner, in.Runbook, in.Pages, in.AlreadySo,
 		in.Title, in.Reason, string(lines), string(notify), string(evidence), micros(in.OpenedAt), micros(in.UpdatedAt),
-		micros(in.ResolvedAt), in.Resolution, micros(in.AcknowledgedAt), in.AcknowledgedBy)
+		micros(in.ResolvedAt), in.Resolution, micros(in.AcknowledgedAt), in.AcknowledgedBy, micros(in.ClosedAt))
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,14 @@ func queryIncidents(ctx context.Context, q querier, where string, args ...any) (
 func scanIncident(rows *sql.Rows) (alerts.Incident, error) {
 	var in alerts.Incident
 	var lines, notify, evidence []byte
-	var opened, updated, resolved, acknowledged int64
+	var opened, updated, resolved, acknowledged, closed int64
 	err := rows.Scan(&in.Number, &in.ID, &in.Source, &in.Group, &in.Queue, &in.Verdict, &in.Scope, &in.Severity, &in.Owner, &in.Runbook,
 		&in.Pages, &in.AlreadySo, &in.Title, &in.Reason, &lines, &notify, &evidence, &opened, &updated, &resolved, &in.Resolution,
-		&acknowledged, &in.AcknowledgedBy)
+		&acknowledged, &in.AcknowledgedBy, &closed)
 	if err != nil {
 		return in, err
 	}
-	in.OpenedAt, in.UpdatedAt, in.ResolvedAt, in.AcknowledgedAt = instant(opened), instant(updated), instant(resolved), instant(acknowledged)
+	in.OpenedAt, in.UpdatedAt, in.ResolvedAt, in.AcknowledgedAt, in.ClosedAt = instant(opened), instant(updated), instant(resolved), instant(acknowledged), instant(closed)
 	return in, errors.Join(json.Unmarshal(lines, &in.Lines), json.Unmarshal(notify, &in.Notify), json.Unmarshal(evidence, &in.Evidence))
 }
 

@@ -19,33 +19,50 @@ const (
 	eventMuted    = "muted" // it was over before it could be told, in a silence
 )
 
-// step is the place of an event in its lane.
-func step(e alerts.EventKind) int {
-	switch e {
-	case alerts.Trigger:
-		return 1
-	case alerts.Acknowledge:
-		return 2
-	}
-	return 3
-}
-
 const insertEvent = `INSERT INTO outbox (incident, notifier, event, step, state, minimal, attempts, written_at, attempted_at, next_at, accepted_at, error) `
+
+// nextStep is the next free place in the lane of o, before the end.
+const nextStep = `(SELECT MAX(b.step) + 1 FROM outbox b WHERE b.incident = o.incident AND b.notifier = o.notifier AND b.step < 1000000000)`
 
 // writeTrigger writes the page of an incident, once: the second time is no
 // change.
 func writeTrigger(ctx context.Context, tx *sql.Tx, incident, notifier string, now time.Time) error {
 	_, err := tx.ExecContext(ctx, insertEvent+`VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '') ON CONFLICT DO NOTHING`,
-		incident, notifier, alerts.Trigger, step(alerts.Trigger), eventPending, false, micros(now), micros(now))
+		incident, notifier, alerts.Trigger, alerts.FirstStep, eventPending, false, micros(now), micros(now))
+	return err
+}
+
+// writeUpdate writes a change of an incident to a notifier that took its page. An
+// update that is not told yet tells of this change, too.
+func writeUpdate(ctx context.Context, tx *sql.Tx, incident, notifier string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, insertEvent+`SELECT o.incident, o.notifier, ?, `+nextStep+`, ?, o.minimal, 0, ?, 0, ?, 0, '' FROM outbox o
+		WHERE o.incident = ? AND o.notifier = ? AND o.step = ? AND o.state = ?
+		AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.incident = o.incident AND b.notifier = o.notifier AND b.event = ? AND b.state = ?)`,
+		alerts.Update, eventPending, micros(now), micros(now), incident, notifier, alerts.FirstStep, eventAccepted, alerts.Update, eventPending)
+	return err
+}
+
+// writeAcknowledges writes that somebody looks after an incident to each notifier
+// that has its beginning, but for the one where that was said ("" for none).
+func writeAcknowledges(ctx context.Context, tx *sql.Tx, incident, said string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, insertEvent+`SELECT o.incident, o.notifier, ?, `+nextStep+`, ?, o.minimal, 0, ?, 0, ?, 0, '' FROM outbox o
+		WHERE o.incident = ? AND o.step = ? AND o.notifier <> ?`,
+		alerts.Acknowledge, eventPending, micros(now), micros(now), incident, alerts.FirstStep, said)
 	return err
 }
 
 // writeResolves writes the end of an incident to each notifier that has its
-// beginning, delivered or not.
+// beginning, delivered or not. What was to be said in between, and was not, need
+// not be said any more.
 func writeResolves(ctx context.Context, tx *sql.Tx, incident string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
-		WHERE incident = ? AND step = ? ON CONFLICT DO NOTHING`,
-		alerts.Resolve, step(alerts.Resolve), eventPending, micros(now), micros(now), incident, step(alerts.Trigger))
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ? WHERE incident = ? AND state = ? AND attempts = 0 AND step > ? AND event IN (?, ?)`,
+		eventMuted, incident, eventPending, alerts.FirstStep, alerts.Trigger, alerts.Update)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
+		WHERE incident = ? AND step = ? AND state <> ? ON CONFLICT DO NOTHING`,
+		alerts.Resolve, alerts.LastStep, eventPending, micros(now), micros(now), incident, alerts.FirstStep, eventMuted)
 	return err
 }
 
@@ -73,10 +90,16 @@ func (s *Store) due(ctx context.Context, notifier string, now time.Time, max int
 	var due []alerts.Pending
 	err := each(ctx, s.read, func(r *sql.Rows) error {
 		var p alerts.Pending
-		err := r.Scan(&p.Incident, &p.Notifier, &p.Event, &p.Attempts, &p.Minimal, &p.Held)
+		var since, tried int64
+		err := r.Scan(&p.Incident, &p.Notifier, &p.Event, &p.Step, &p.Attempts, &p.Minimal, &p.Held, &since, &tried, &p.Key)
+		p.Since, p.Tried = instant(since), instant(tried)
 		due = append(due, p)
 		return err
-	}, `SELECT o.incident, o.notifier, o.event, o.attempts, o.minimal, o.held_until <> 0 FROM outbox o
+	}, `SELECT o.incident, o.notifier, o.event, o.step, o.attempts, o.minimal, o.held_until <> 0,
+			CASE WHEN o.silent_until > o.written_at THEN o.silent_until ELSE o.written_at END, o.attempted_at,
+			COALESCE((SELECT t.key_print FROM outbox t WHERE t.incident = o.incident AND t.notifier = o.notifier AND t.event = 'trigger' AND t.attempts > 0
+				ORDER BY t.step DESC LIMIT 1), '')
+		FROM outbox o
 		WHERE o.notifier = ? AND o.next_at <= ? AND `+first+` ORDER BY o.next_at, o.incident LIMIT ?`, notifier, micros(now), max)
 	return due, err
 }
@@ -86,9 +109,9 @@ func (s *Store) due(ctx context.Context, notifier string, now time.Time, max int
 // attempt any more.
 func (s *Store) Attempt(ctx context.Context, p alerts.Pending, now time.Time) (in alerts.Incident, there bool, err error) {
 	err = s.in(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `UPDATE outbox SET attempts = attempts + 1, attempted_at = ?
+		done, err := tx.ExecContext(ctx, `UPDATE outbox SET attempts = attempts + 1, attempted_at = ?, key_print = ?
 			WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
-			micros(now), p.Incident, p.Notifier, step(p.Event), eventPending)
+			micros(now), p.Key, p.Incident, p.Notifier, p.Step, eventPending)
 		if err != nil {
 			return err
 		}
@@ -120,9 +143,14 @@ func (s *Store) Settle(ctx context.Context, p alerts.Pending, r alerts.Result) e
 		state = eventGaveUp
 	}
 	err := s.in(ctx, func(tx *sql.Tx) error {
+		if r.Accepted && p.Event == alerts.Trigger && p.Step > alerts.FirstStep {
+			if err := openAgain(ctx, tx, p.Incident, r.At); err != nil {
+				return err
+			}
+		}
 		_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, accepted_at = ?, next_at = ?, minimal = ?, error = ?
 			WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
-			state, accepted, micros(r.NextAt), r.Minimal, r.Err, p.Incident, p.Notifier, step(p.Event), eventPending)
+			state, accepted, micros(r.NextAt), r.Minimal, r.Err, p.Incident, p.Notifier, p.Step, eventPending)
 		return err
 	})
 	if err != nil {

@@ -48,7 +48,7 @@ func (s *Store) EndSilence(ctx context.Context, id, by string, now time.Time) er
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
 			return orElse(err, alerts.ErrNoSilence)
 		}
-		if err := letGo(ctx, tx, now); err != nil {
+		if err := letGo(ctx, tx, "1 = 1", now); err != nil {
 			return err
 		}
 		return writeAudit(ctx, tx, now, auditEntry{by, "silence.end", id, "ended before its time"})
@@ -66,9 +66,10 @@ func orElse(err, otherwise error) error {
 	return otherwise
 }
 
-// letGo has what is held back looked at again.
-func letGo(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ? WHERE state = ? AND held_until > ?`, micros(now), eventPending, micros(now))
+// letGo has what is held back looked at again, where a condition holds.
+func letGo(ctx context.Context, tx *sql.Tx, where string, now time.Time, args ...any) error {
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ?, silent_until = CASE WHEN silent_until > ? THEN ? ELSE silent_until END
+		WHERE state = ? AND held_until > ? AND `+where, append([]any{micros(now), micros(now), micros(now), eventPending, micros(now)}, args...)...)
 	return err
 }
 
@@ -113,31 +114,44 @@ func (s *Store) silences(ctx context.Context, q querier, where string, args ...a
 	return list, numbers, err
 }
 
-// Muted tells what holds the page of an incident back now.
-func (s *Store) Muted(ctx context.Context, incident string, now time.Time) (alerts.Mute, error) {
+// Muted tells until when silences hold the page of an incident back; the zero time
+// when none does now.
+func (s *Store) Muted(ctx context.Context, incident string, now time.Time) (time.Time, error) {
 	list, err := queryIncidents(ctx, s.read, "id = ?", incident)
 	if err != nil || len(list) == 0 {
-		return alerts.Mute{}, err
+		return time.Time{}, err
 	}
 	all, _, err := s.silences(ctx, s.read, `ended_at = 0 AND until_at > ?`, micros(now))
-	return alerts.Mute{Until: alerts.HeldUntil(list[0], all, now), Over: !list[0].ResolvedAt.IsZero()}, err
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the silences: %w", err)
+	}
+	return alerts.HeldUntil(list[0], all, now), nil
 }
 
-// settleMuted writes down that an event was held back, or that its lane is over
-// before anybody was told.
+// settleMuted writes down that an event was held back, or is not to be told any
+// more: with the page goes the rest of its lane.
 func (s *Store) settleMuted(ctx context.Context, p alerts.Pending, r alerts.Result) error {
 	err := s.in(ctx, func(tx *sql.Tx) error {
-		if r.Muted {
-			_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ? WHERE incident = ? AND notifier = ? AND state = ?`,
-				eventMuted, p.Incident, p.Notifier, eventPending)
-			return err
+		if !r.Muted {
+			return holdBack(ctx, tx, p, r)
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ?, held_until = ?, error = ? WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
-			micros(r.NextAt), micros(r.NextAt), "silenced until "+r.NextAt.UTC().Format(time.RFC3339), p.Incident, p.Notifier, step(p.Event), eventPending)
+		_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, error = ? WHERE incident = ? AND notifier = ? AND state = ? AND (step = ? OR ? = ?)`,
+			eventMuted, r.Err, p.Incident, p.Notifier, eventPending, p.Step, p.Step, alerts.FirstStep)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("hold back the %s of %s at %s: %w", p.Event, p.Incident, p.Notifier, err)
 	}
 	return nil
+}
+
+func holdBack(ctx context.Context, tx *sql.Tx, p alerts.Pending, r alerts.Result) error {
+	silent := time.Time{}
+	if r.Silenced {
+		silent = r.NextAt
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ?, held_until = ?, silent_until = CASE WHEN ? > silent_until THEN ? ELSE silent_until END, error = ?
+		WHERE incident = ? AND notifier = ? AND step = ? AND state = ?`,
+		micros(r.NextAt), micros(r.NextAt), micros(silent), micros(silent), r.Err, p.Incident, p.Notifier, p.Step, eventPending)
+	return err
 }

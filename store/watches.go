@@ -74,8 +74,13 @@ func saveChange(ctx context.Context, tx *sql.Tx, c alerts.Change, now time.Time)
 			return err
 		}
 	}
+	for _, notifier := range c.Update {
+		if err := writeUpdate(ctx, tx, c.ID, notifier, now); err != nil {
+			return err
+		}
+	}
 	if c.ResolvedAt.IsZero() {
-		return nil
+		return letGo(ctx, tx, "incident = ?", now, c.ID) // a silence may no longer match it
 	}
 	return writeResolves(ctx, tx, c.ID, now)
 }

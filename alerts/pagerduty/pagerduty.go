@@ -6,7 +6,6 @@ package pagerduty
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,20 +34,18 @@ const (
 // Notifier sends events to one integration.
 type Notifier struct {
 	URL    string                 // of the enqueue endpoint; "" is US
-	Key    func() (string, error) // the routing key, asked for at each send, because its file may change
+	Key    func() (string, error) // the routing keys, one a line, asked for at each send, because their file may change
 	Client *http.Client           // as alerts.NewClient makes it
+
+	keys keyring
 }
 
 // Notify sends one event. PagerDuty answers 202 when it has taken it, which is
 // not yet an incident.
 func (n *Notifier) Notify(ctx context.Context, e alerts.Event) error {
-	key, err := n.Key()
+	key, current, err := n.keyFor(e)
 	if err != nil {
-		return fmt.Errorf("read the routing key: %w", err)
-	}
-	key = strings.TrimSpace(key)
-	if !routable(key) {
-		return errors.New("the routing key is not one: it has 32 letters and digits")
+		return err
 	}
 	body, err := encode(message(key, e))
 	if err != nil {
@@ -58,24 +55,7 @@ func (n *Notifier) Notify(ctx context.Context, e alerts.Event) error {
 	if address == "" {
 		address = US
 	}
-	return mendable(alerts.Post(ctx, n.Client, address, nil, body, key))
-}
-
-// routable tells whether a key can be one at all, so that a wrong file is told
-// from a wrong event, and the page waits for it to be mended.
-func routable(key string) bool {
-	return len(key) == 32 && !strings.ContainsFunc(key, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-}
-
-// mendable takes a refusal of the key for no refusal of the event: no other
-// body would be taken, and with another key this one is.
-func mendable(err error) error {
-	if errors.Is(err, alerts.ErrPermanent) && strings.Contains(strings.ReplaceAll(strings.ToLower(err.Error()), "_", " "), "routing key") {
-		return errors.New(err.Error())
-	}
-	return err
+	return mendable(alerts.Post(ctx, n.Client, address, nil, body, key), current)
 }
 
 // event is the body of a request. Acknowledge and resolve carry the payload

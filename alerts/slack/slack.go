@@ -62,6 +62,7 @@ type message struct {
 // signs begin a message, so that a channel can be read at a glance.
 var signs = map[alerts.EventKind]string{
 	alerts.Trigger:     ":rotating_light: ",
+	alerts.Update:      ":arrows_counterclockwise: ",
 	alerts.Acknowledge: ":eyes: ",
 	alerts.Resolve:     ":white_check_mark: ",
 }
@@ -84,7 +85,7 @@ func text(e alerts.Event) string {
 // heading says what kind of message it is, to whom.
 func heading(e alerts.Event) string {
 	in := e.Incident
-	word := map[alerts.EventKind]string{alerts.Acknowledge: "Acknowledged by " + in.AcknowledgedBy, alerts.Resolve: "Resolved"}[e.Kind]
+	word := map[alerts.EventKind]string{alerts.Update: "Changed", alerts.Acknowledge: "Acknowledged by " + in.AcknowledgedBy, alerts.Resolve: "Resolved"}[e.Kind]
 	if word == "" {
 		word = severity(in)
 	}

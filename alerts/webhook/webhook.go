@@ -84,7 +84,7 @@ func keyOf(secret string) ([]byte, error) {
 
 // body is what is sent: what happened, when, and to what.
 type body struct {
-	Type      string `json:"type"` // incident.opened, incident.acknowledged, incident.resolved
+	Type      string `json:"type"` // incident.opened, incident.updated, incident.acknowledged, incident.resolved
 	Timestamp string `json:"timestamp"`
 	Data      data   `json:"data"`
 }
@@ -93,7 +93,7 @@ type body struct {
 // record is in it: only what sets a suspect apart, which is masked already.
 type data struct {
 	ID         string    `json:"id"`
-	Status     string    `json:"status"` // firing, resolved
+	Status     string    `json:"status"` // firing, acknowledged, resolved
 	Severity   string    `json:"severity"`
 	Summary    string    `json:"summary"`
 	Link       *string   `json:"link"`
@@ -116,6 +116,8 @@ type data struct {
 	Runbook    string    `json:"runbook,omitempty"`
 	Since      *string   `json:"since"`
 	OpenedAt   *string   `json:"opened_at"`
+	TakenAt    *string   `json:"acknowledged_at"`
+	TakenBy    *string   `json:"acknowledged_by"`
 	ResolvedAt *string   `json:"resolved_at"`
 	Resolution string    `json:"resolution,omitempty"`
 	Late       bool      `json:"late,omitempty"`
@@ -134,6 +136,7 @@ type apart struct {
 
 var types = map[alerts.EventKind]string{
 	alerts.Trigger:     "incident.opened",
+	alerts.Update:      "incident.updated",
 	alerts.Acknowledge: "incident.acknowledged",
 	alerts.Resolve:     "incident.resolved",
 }
@@ -147,6 +150,9 @@ func message(e alerts.Event) body {
 	d := data{
 		ID: in.ID, Status: "firing", Severity: severity(in), Summary: alerts.Cut(e.Summary, 2*longest), Link: some(e.Link),
 		Lines: len(in.Lines), OpenedAt: instant(in.OpenedAt), ResolvedAt: instant(in.ResolvedAt), Since: instant(in.Evidence.Since), Late: e.Late,
+	}
+	if !in.AcknowledgedAt.IsZero() {
+		d.Status, d.TakenAt, d.TakenBy = "acknowledged", instant(in.AcknowledgedAt), some(in.AcknowledgedBy)
 	}
 	if e.Kind == alerts.Resolve {
 		d.Status = "resolved"

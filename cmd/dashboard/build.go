@@ -150,7 +150,7 @@ func (q *queueNames) all() []string {
 
 // rules are the configured rules as the detector wants them.
 func (c *config) rules() alerts.Rules {
-	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter), RepeatAfter: time.Duration(c.Alerts.RepeatAfter)}
+	r := alerts.Rules{PollEvery: time.Duration(c.Alerts.PollEvery), StallAfter: time.Duration(c.Alerts.StallAfter)}
 	for _, one := range c.Alerts.Rules {
 		active, _ := alerts.ParseSchedule(one.Active, c.zone()) // validate tells
 		r.List = append(r.List, alerts.Rule{

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,11 @@ import (
 
 // recipients are the configured notifiers.
 func (c *config) recipients() (list []alerts.Recipient) {
+	var before []string
 	for _, n := range c.Notify {
-		list = append(list, n.recipient())
+		to := n.recipient()
+		to.Before = slices.Clone(before)
+		list, before = append(list, to), append(before, n.Name)
 	}
 	return list
 }
@@ -30,17 +34,29 @@ func (c *config) recipients() (list []alerts.Recipient) {
 // recipient is a notifier with a client of its own: no other waits for its
 // connections.
 func (n notifierConfig) recipient() alerts.Recipient {
-	to := alerts.Recipient{Name: n.Name, Warnings: true}
+	to := alerts.Recipient{Name: n.Name, Warnings: true, Updates: true, After: time.Duration(n.After)}
 	client := alerts.NewClient()
 	switch {
 	case n.PagerDuty != nil:
-		to.Notifier, to.Warnings = &pagerduty.Notifier{URL: n.PagerDuty.URL, Key: n.PagerDuty.RoutingKey.read, Client: client}, false
+		to.Notifier = &pagerduty.Notifier{URL: n.PagerDuty.URL, Key: n.PagerDuty.RoutingKey.read, Client: client}
+		to.Warnings, to.Updates = false, false
 	case n.Slack != nil:
 		to.Notifier = &slack.Notifier{URL: n.Slack.URL.read, Client: client}
 	default:
 		to.Notifier = &webhook.Notifier{URL: func() (string, error) { return n.Webhook.URL, nil }, Secret: n.Webhook.Secret.read, Client: client}
 	}
 	return to
+}
+
+// inbox takes what the pagers tell of our incidents.
+func (c *config) inbox(hear func(context.Context, alerts.Elsewhere) error) *pagerduty.Inbox {
+	in := &pagerduty.Inbox{Secrets: map[string]func() (string, error){}, Hear: hear}
+	for _, n := range c.Notify {
+		if n.PagerDuty != nil && n.PagerDuty.WebhookSecret.set {
+			in.Secrets[n.Name] = n.PagerDuty.WebhookSecret.read
+		}
+	}
+	return in
 }
 
 // heart is the dead man's switch; nil when none is configured. It beats while

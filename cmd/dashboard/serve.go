@@ -173,6 +173,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	for _, one := range to {
 		s := alerts.NewSender(one, db, wording, log)
 		s.Counted, s.Changed, s.Mutes = h.server.CountNotification, events.Publish, db
+		s.RepeatAfter = time.Duration(c.Alerts.RepeatAfter)
 		h.senders = append(h.senders, s)
 	}
 	h.heart = c.heart(h.checks(db), log)
@@ -188,7 +189,7 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 		events.Publish("redrive", id)
 	}}
 	clerk := &review.Clerk{Bin: db, Now: time.Now, Changed: func() { events.Publish("letters") }}
-	responder := &alerts.Responder{Attention: db, Now: time.Now, Changed: func(ids ...string) {
+	responder := &alerts.Responder{Attention: db, Ear: db, Now: time.Now, Changed: func(ids ...string) {
 		events.Publish("incident", ids...)
 		h.watcher.Wake()
 	}}
