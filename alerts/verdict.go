@@ -24,6 +24,7 @@ const (
 	DataLoss        Verdict = "data_loss"
 	Rewind          Verdict = "rewind"
 	Unknown         Verdict = "unknown"
+	DeadLetterBurst Verdict = "dead_letter_burst" // of a dead-letter queue, never of a line
 )
 
 // Scope is how far a verdict reaches.
@@ -55,7 +56,7 @@ type Judgement struct {
 // ranks order the verdicts from what can wait to what cannot.
 var ranks = map[Verdict]int{
 	OK: 0, Orphaned: 1, Unknown: 2, Rewind: 3, Slow: 4, OpenTransaction: 5,
-	Unassigned: 6, Stopped: 7, HeadOfLineStall: 8, GroupStall: 9, DataLoss: 10,
+	Unassigned: 6, Stopped: 7, HeadOfLineStall: 8, GroupStall: 9, DataLoss: 10, DeadLetterBurst: 8,
 }
 
 // Rank orders verdicts: the higher, the worse.

@@ -15,6 +15,7 @@ type Look struct {
 	Causes        []Cause  // id, title and why of the letters' causes
 	Cursor        []byte   // nil: as it was
 	Scanned       bool     // false: nothing was looked at; the note or the error says why
+	More          bool     // the queue has more that was not looked at yet
 	Older         int64    // letters before the configured start
 	Note          string
 	Err           error           // why the look failed; what it brought before counts
@@ -45,7 +46,7 @@ type Inventory struct {
 func newLook(source, queue string, batch sources.Batch, at time.Time, fingerprint Fingerprinter) Look {
 	look := Look{
 		Source: source, Queue: queue, At: at, Cursor: batch.Next, Older: batch.Older,
-		Note: batch.Note, Present: batch.Present, Start: batch.Start,
+		More: batch.More, Note: batch.Note, Present: batch.Present, Start: batch.Start,
 	}
 	named := map[string]bool{}
 	for _, d := range batch.Letters {

@@ -41,7 +41,7 @@ func (s *Store) KeepInventory(ctx context.Context, inv review.Inventory) error {
 			}
 		}
 		for name, at := range inv.Scanned {
-			_, err := tx.ExecContext(ctx, `UPDATE queues SET scanned_at = ? WHERE source = ? AND name = ? AND scan_error = ''`, micros(at), inv.Source, name)
+			_, err := tx.ExecContext(ctx, `UPDATE queues SET scanned_at = ?, caught_up_at = ? WHERE source = ? AND name = ? AND scan_error = ''`, micros(at), micros(at), inv.Source, name)
 			if err != nil {
 				return err
 			}

@@ -55,7 +55,9 @@ type taking struct {
 	look  review.Look
 	queue int64
 	topic string // id of the topic as last read
-	taken review.Taken
+	// caughtUp is when the queue had last been read to its end before this look.
+	caughtUp int64
+	taken    review.Taken
 
 	causes map[string]int64
 	lives  map[string]life // by id of the letter that came back
@@ -78,7 +80,7 @@ func (t *taking) findQueue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.tx.QueryRowContext(ctx, `SELECT broker_id FROM queues WHERE number = ?`, t.queue).Scan(&t.topic)
+	err = t.tx.QueryRowContext(ctx, `SELECT broker_id, caught_up_at FROM queues WHERE number = ?`, t.queue).Scan(&t.topic, &t.caughtUp)
 	for _, l := range t.look.Letters {
 		if l.Place.TopicID != "" {
 			t.topic = l.Place.TopicID // newer than the list of queues
@@ -105,9 +107,9 @@ func (t *taking) findCauses(ctx context.Context) error {
 			return err
 		}
 		t.causes[c.ID] = n
-		values = append(values, n, c.ID, c.Title, c.Why, 0, 0)
+		values = append(values, n, c.ID, c.Title, c.Why, 0, 0, micros(t.look.At))
 	}
-	_, err := insertRows(ctx, t.tx, `INSERT INTO causes (number, id, title, why, first_seen, last_seen)`, 6, values, "")
+	_, err := insertRows(ctx, t.tx, `INSERT INTO causes (number, id, title, why, first_seen, last_seen, added_at)`, 7, values, "")
 	return err
 }
 
@@ -404,8 +406,10 @@ func (t *taking) saveQueue(ctx context.Context) error {
 		text = t.look.Err.Error()
 	}
 	_, err := t.tx.ExecContext(ctx, `UPDATE queues SET read_from = COALESCE(?, read_from), note = ?, scan_error = ?,
-		older = CASE WHEN ? THEN ? ELSE older END, scanned_at = CASE WHEN ? THEN ? ELSE scanned_at END WHERE number = ?`,
-		t.look.Cursor, t.look.Note, text, t.look.Scanned, t.look.Older, t.look.Scanned, micros(t.look.At), t.queue)
+		older = CASE WHEN ? THEN ? ELSE older END, scanned_at = CASE WHEN ? THEN ? ELSE scanned_at END,
+		caught_up_at = CASE WHEN ? THEN ? ELSE caught_up_at END WHERE number = ?`,
+		t.look.Cursor, t.look.Note, text, t.look.Scanned, t.look.Older, t.look.Scanned, micros(t.look.At),
+		t.look.Scanned && !t.look.More, micros(t.look.At), t.queue)
 	if err != nil {
 		return fmt.Errorf("move the cursor: %w", err)
 	}
@@ -422,7 +426,7 @@ func (t *taking) letterRow(values []any, n int64, l review.Letter) []any {
 		micros(l.Timestamp), micros(l.DeadAt), micros(l.FailedAt), micros(l.ExpiresAt), l.ExpiryIs,
 		l.Origin.Queue, optional(l.Origin.Partition), optional(l.Origin.Offset), l.Origin.Group, micros(l.Origin.Timestamp),
 		l.Reason.Class, l.Reason.RootClass, l.Reason.Message, l.Reason.Code,
-		optional(l.Attempts), l.Looks, l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body))
+		optional(l.Attempts), l.Looks, l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body), arrival(l, t.caughtUp))
 }
 
 // payloadRow appends the values of a letter's bytes.
@@ -448,11 +452,11 @@ func bodySize(body []byte) int64 {
 
 // The columns of a row as they are written.
 const (
-	letterWidth   = 37
+	letterWidth   = 38
 	letterColumns = `number, id, queue, cause, status, listed_at, found_at, died_week, found_week, expires_week, outcome, returned_from, returns,
 		topic_id, line, place, message_id, recorded_at, dead_at, failed_at, expires_at, expiry_is,
 		origin_queue, origin_partition, origin_offset, origin_group, origin_at,
-		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size`
+		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size, arrived_at`
 	payloadWidth   = 10
 	payloadColumns = `letter, key, original_key, body, headers, system, error_headers, inferred, earlier, stack`
 )

@@ -305,6 +305,9 @@ func (c *config) patterns() map[string][]string {
 	for i, r := range c.Alerts.Rules {
 		all[fmt.Sprintf("alerts.rules[%d]", i)] = []string{r.Source, r.Group, r.Topic}
 	}
+	for i, b := range c.Alerts.DeadLetters {
+		all[fmt.Sprintf("alerts.dead_letters[%d]", i)] = []string{b.Source, b.Queue}
+	}
 	return all
 }
 

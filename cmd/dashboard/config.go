@@ -17,7 +17,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -80,28 +79,6 @@ func routes(list []routeConfig) (out []sources.Route) {
 		out = append(out, sources.Route{From: r.From, To: r.To})
 	}
 	return out
-}
-
-type alertsConfig struct {
-	PollEvery   span         `yaml:"poll_every"`
-	StallAfter  span         `yaml:"stall_after"`
-	Rules       []ruleConfig `yaml:"rules"`
-	RepeatAfter span         `yaml:"repeat_after"`
-	DeadLetters laterKey     `yaml:"dead_letters"`
-}
-
-type ruleConfig struct {
-	Source      string   `yaml:"source"`
-	Group       string   `yaml:"group"`
-	Topic       string   `yaml:"topic"`
-	StallAfter  span     `yaml:"stall_after"`
-	Page        string   `yaml:"page"`
-	Severity    string   `yaml:"severity"`
-	Owner       string   `yaml:"owner"`
-	Runbook     string   `yaml:"runbook"`
-	Notify      []string `yaml:"notify"`
-	BehindAfter span     `yaml:"behind_after"`
-	Active      string   `yaml:"active"`
 }
 
 // defaults are the values of the contract.
@@ -258,41 +235,6 @@ func (c *config) validateSources(wrong *mistakes) {
 			s.Kafka.validate(s.Name, path+".kafka", wrong)
 		default:
 			s.SQS.validate(s.Name, path+".sqs", wrong)
-		}
-	}
-}
-
-func (c *config) validateAlerts(wrong *mistakes) {
-	if time.Duration(c.Alerts.PollEvery) < 100*time.Millisecond {
-		wrong.add("alerts.poll_every", 0, "must be at least 100ms")
-	}
-	if time.Duration(c.Alerts.StallAfter) < time.Second {
-		wrong.add("alerts.stall_after", 0, "must be at least 1s")
-	}
-	if time.Duration(c.Alerts.RepeatAfter) < time.Second {
-		wrong.add("alerts.repeat_after", 0, "must be at least 1s")
-	}
-	for i, r := range c.Alerts.Rules {
-		path := fmt.Sprintf("alerts.rules[%d]", i)
-		if !slices.Contains([]string{"", "true", "false", "off"}, r.Page) {
-			wrong.add(path+".page", 0, "%q is none of true, false, off", r.Page)
-		}
-		if !slices.Contains([]string{"", "critical", "error", "warning", "info"}, r.Severity) {
-			wrong.add(path+".severity", 0, "%q is none of critical, error, warning, info", r.Severity)
-		}
-		if _, err := alerts.ParseSchedule(r.Active, time.UTC); err != nil {
-			wrong.add(path+".active", 0, "%w", err)
-		}
-		if r.BehindAfter < 0 {
-			wrong.add(path+".behind_after", 0, "must not be less than nothing")
-		}
-		if r.Runbook != "" {
-			validateURL(path+".runbook", r.Runbook, wrong)
-		}
-		for _, name := range r.Notify {
-			if !slices.ContainsFunc(c.Notify, func(n notifierConfig) bool { return n.Name == name }) {
-				wrong.add(path+".notify", 0, "%q is not the name of a notifier", name)
-			}
 		}
 	}
 }

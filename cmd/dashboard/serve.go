@@ -118,6 +118,7 @@ type house struct {
 	server    *web.Server
 	watcher   *alerts.Watcher
 	recorder  *alerts.Recorder
+	bursts    *alerts.BurstWatcher
 	collector *review.Collector
 	worker    *review.Worker
 	follower  *review.Follower
@@ -141,9 +142,17 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 			s.Wake()
 		}
 	}
+	h.bursts = alerts.NewBurstWatcher(c.bursts(), db, to, log)
+	h.bursts.Changed = func(ids ...string) {
+		events.Publish("incident", ids...)
+		h.watcher.Wake()
+	}
 	h.collector = &review.Collector{
 		Feeds: feeds(list), Keeper: db, Fingerprint: review.Fingerprint, Log: log,
-		Changed: func(ids []string) { events.Publish("letters", ids...) },
+		Changed: func(ids []string) {
+			events.Publish("letters", ids...)
+			h.bursts.Wake()
+		},
 		Redriven: func(ids []string) {
 			events.Publish("redrive", ids...)
 			for _, id := range ids { // too many may have come back
@@ -229,6 +238,7 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 		defer func() { h.recorder.Flush(context.WithoutCancel(ctx), time.Now()) }()
 		return h.watcher.Run(ctx)
 	})
+	all.Go(func() error { return h.bursts.Run(ctx) })
 	all.Go(func() error { return h.collector.Run(ctx) })
 	all.Go(func() error { return h.worker.Run(ctx) })
 	all.Go(func() error { return h.follower.Run(ctx) })
