@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/unwedge/unwedge/payload"
@@ -20,6 +21,8 @@ const (
 	// evidenceFor bounds how long opening an incident waits for its records: a
 	// page without them is better than one that is late.
 	evidenceFor = 3 * time.Second
+	// readsAtOnce bounds how many incidents' records are read side by side.
+	readsAtOnce = 4
 )
 
 // RecordReader reads records of one partition, committed ones only, with
@@ -85,6 +88,10 @@ func suspectable(v Verdict) bool { return v.stalls() }
 // says.
 func (s scene) read(ctx context.Context, reader RecordReader) Evidence {
 	e, l := s.evidence(), s.line
+	if ctx.Err() != nil {
+		e.Missing = ctx.Err().Error()
+		return e
+	}
 	at := max(l.Position, l.Start)
 	next, err := reader.Records(ctx, l.Topic, l.Number, at, min(at+sampled, l.End), sampled)
 	switch {
@@ -124,7 +131,7 @@ func compare(before, next []sources.Record) []Suspect {
 func toCompare(records []sources.Record) []payload.Record {
 	out := make([]payload.Record, len(records))
 	for i, r := range records {
-		out[i] = payload.Record{Offset: r.Offset, Key: r.Key, Body: r.Body}
+		out[i] = payload.Record{Offset: r.Offset, At: r.Timestamp, Key: r.Key, Body: r.Body}
 		for _, h := range r.Headers {
 			out[i].Headers = append(out[i].Headers, payload.Header{Name: h.Name, Value: h.Value})
 		}
@@ -133,36 +140,24 @@ func toCompare(records []sources.Record) []payload.Record {
 }
 
 // gather reads the evidence of some incidents side by side, and waits for it no
-// longer than evidenceFor in all. What did not come in time is told without its
-// records.
+// longer than evidenceFor in all, for a reader gives up when its context ends.
+// What did not come in time is told without its records. Nothing of it goes on
+// when gather has returned.
 func gather(ctx context.Context, reader RecordReader, scenes []scene) []Evidence {
-	out := make([]Evidence, len(scenes))
 	ctx, cancel := context.WithTimeout(ctx, evidenceFor)
 	defer cancel()
-	type read struct {
-		i        int
-		evidence Evidence
-	}
-	done := make(chan read, len(scenes))
-	turn := make(chan struct{}, 4)
+	out := make([]Evidence, len(scenes))
+	turn := make(chan struct{}, readsAtOnce)
+	var all sync.WaitGroup
 	for i, s := range scenes {
-		out[i] = s.evidence()
-		out[i].Missing = "the records were not read in time"
-		go func() {
+		all.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			if ctx.Err() == nil {
-				done <- read{i, s.read(ctx, reader)}
+			if out[i] = s.read(ctx, reader); ctx.Err() != nil && out[i].Missing != "" {
+				out[i].Missing = "the records were not read in time"
 			}
-		}()
+		})
 	}
-	for range scenes {
-		select {
-		case r := <-done:
-			out[r.i] = r.evidence
-		case <-ctx.Done():
-			return out
-		}
-	}
+	all.Wait()
 	return out
 }

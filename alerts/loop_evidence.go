@@ -19,8 +19,8 @@ type toldOf struct {
 }
 
 // standing decides whether records are read for a group's incident: when it
-// opens or changes, when its line stands elsewhere by now, and again when they
-// could not be read.
+// opens or changes, when its line stands elsewhere by now, again when they could
+// not be read, and once after a restart.
 func (l *loop) standing(r *result, group string, view GroupView, s Step) {
 	in := l.watches[group].Incident
 	if in == nil {
@@ -36,13 +36,10 @@ func (l *loop) standing(r *result, group string, view GroupView, s Step) {
 	if l.src.Records == nil || !suspectable(sc.line.Verdict) {
 		return
 	}
-	was, known := l.told[group]
+	was := l.told[group] // nothing after a restart: then it is read afresh
 	here := toldOf{line: sc.line.Partition, position: sc.line.Position}
 	switch {
 	case s.Opened != nil || s.Updated != nil:
-	case !known: // after a restart: the store has it
-		l.told[group] = here
-		return
 	case was.line == here.line && was.position == here.position && (!was.missing || was.tries >= evidenceTries):
 		return
 	}

@@ -3,12 +3,15 @@ package payload
 import (
 	"math"
 	"strconv"
+	"strings"
+	"time"
 	"unicode/utf8"
 )
 
 // Record is what is compared of a record.
 type Record struct {
 	Offset  int64
+	At      time.Time // its timestamp; zero: not known
 	Key     []byte
 	Body    []byte
 	Headers []Header
@@ -26,16 +29,45 @@ type Sample struct {
 	facets  map[string]*facet
 	names   map[string]*tally // per object: the names of its members
 	sizes   span              // of the bodies
+	from    time.Time         // the earliest timestamp; zero: none has one
+	to      time.Time         // the latest
 }
 
 // facet is what one field was like in the sample.
 type facet struct {
 	records int // that have it
 	count   int // of its values
+	most    int // in one record
 	values  tally
+	shapes  tally // of texts
 	kinds   map[Kind]int
 	lengths span // of scalar values, in characters
-	minus   bool // some number was negative
+	numbers amounts
+}
+
+// amounts is what the numbers of a field were like.
+type amounts struct {
+	count    int
+	largest  float64 // by its absolute value
+	minus    bool    // some was negative
+	zero     bool    // some was 0
+	fraction bool    // some was no whole number
+}
+
+func (a *amounts) add(text string) {
+	n, whole := amount(text)
+	a.count++
+	a.largest = max(a.largest, math.Abs(n))
+	a.minus = a.minus || n < 0
+	a.zero = a.zero || n == 0
+	a.fraction = a.fraction || !whole
+}
+
+// amount is a number of JSON, infinite when it is too large for a machine, and
+// whether it is written as a whole number.
+func amount(text string) (float64, bool) {
+	n, _ := strconv.ParseFloat(text, 64)
+	return n, !strings.ContainsAny(text, ".eE")
 }
 
 // tally counts distinct texts.
@@ -61,8 +93,11 @@ func (t *tally) add(text string) {
 
 // settled tells whether what was not seen so far is a surprise. The share of
 // what was seen exactly once is about the chance that the next one is new
-// (Good and Turing): of an id every value is new, of a currency hardly any.
-func (t *tally) settled() bool { return t.all > 1 && t.once*10 <= t.all }
+// (Good and Turing): of an id every value is new, of a currency hardly any. Of
+// 500 suspects one in a hundred would be new without being odd.
+func (t *tally) settled() bool {
+	return t.all > 1 && t.once*10 <= t.all && t.once <= 1+t.all/100
+}
 
 // surprise is how unlikely a new one is, on a logarithmic scale.
 func (t *tally) surprise() float64 {
@@ -101,7 +136,8 @@ func (s *Sample) Records() int { return s.records }
 func (s *Sample) learn(r Record, whole bool) {
 	s.records++
 	s.sizes.add(len(r.Body))
-	seen := map[string]bool{}
+	s.date(r.At)
+	seen := map[string]int{}
 	for _, f := range traits(r, whole) {
 		known := s.facets[f.Path]
 		if known == nil {
@@ -109,11 +145,24 @@ func (s *Sample) learn(r Record, whole bool) {
 			s.facets[f.Path] = known
 		}
 		known.add(f)
-		if !seen[f.Path] {
-			seen[f.Path] = true
+		seen[f.Path]++
+		known.most = max(known.most, seen[f.Path])
+		if seen[f.Path] == 1 {
 			known.records++
 			s.name(f.Path)
 		}
+	}
+}
+
+func (s *Sample) date(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if s.from.IsZero() || at.Before(s.from) {
+		s.from = at
+	}
+	if at.After(s.to) {
+		s.to = at
 	}
 }
 
@@ -130,12 +179,17 @@ func (s *Sample) name(path string) {
 func (f *facet) add(t Field) {
 	f.count++
 	f.kinds[t.Kind]++
-	if t.Kind == Object || t.Kind == Array {
+	if !t.scalar() {
 		return
 	}
 	f.values.add(short(t))
 	f.lengths.add(utf8.RuneCountInString(t.Value))
-	f.minus = f.minus || t.Kind == Number && t.Value[0] == '-'
+	switch t.Kind {
+	case Number:
+		f.numbers.add(t.Value)
+	case String:
+		f.shapes.add(shapeOf(t.Value))
+	}
 }
 
 // short is a value as it is counted: long ones by their beginning and length.
@@ -144,42 +198,4 @@ func short(t Field) string {
 		return string(t.Kind) + t.Value
 	}
 	return string(t.Kind) + t.Value[:maxShown] + strconv.Itoa(len(t.Value))
-}
-
-// The paths of what is not in the body. They begin with a space, which no path
-// of a field does.
-const (
-	aside       = " "
-	bodyTrait   = " body"
-	keyTrait    = " key"
-	headerTrait = " header:"
-)
-
-// traits are all that two records are compared by: the fields of the body, its
-// format, the key's format, the headers.
-func traits(r Record, whole bool) []Field {
-	out := []Field{
-		{Path: bodyTrait, Kind: Kind(formatOf(r.Body))},
-		{Path: keyTrait, Kind: Kind(formatOf(r.Key))},
-	}
-	for _, h := range r.Headers {
-		d := Decode(h.Value, maxShown+1)
-		kind := String
-		if h.Value == nil {
-			kind = Null
-		}
-		out = append(out, Field{Path: headerTrait + h.Name, Kind: kind, Value: d.Raw})
-		if len(out) > maxFields {
-			break
-		}
-	}
-	if whole {
-		out = append(out, Fields(r.Body)...)
-	}
-	return out
-}
-
-// formatOf is the format of bytes by their first part.
-func formatOf(b []byte) string {
-	return Decode(b, 1024).Format
 }
