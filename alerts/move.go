@@ -36,7 +36,7 @@ func (p *progress) rise(l sources.Lag, r reading) {
 	p.Told.Retention = false
 	p.Closing = logStart{}
 	if r.memberless {
-		p.MemberlessAt = r.now
+		p.MemberlessAt, p.MemberlessTo = r.now, l.Position
 	}
 	if p.Replay != nil && l.Position > p.Replay.From {
 		p.Replay = nil

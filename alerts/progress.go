@@ -39,9 +39,10 @@ type progress struct {
 	Unowned      stopwatch `json:",omitzero"`
 	Taken        stopwatch `json:",omitzero"` // since it has an owner again after stall_after without
 	Metadata     string    `json:",omitzero"`
-	Rewrites     int       `json:",omitzero"` // how often the metadata changed under this owner, not counting the reading at which it came
-	HeldAt       time.Time `json:",omitzero"` // when its metadata last told of work past the position; zero: not since it rose
-	MemberlessAt time.Time `json:",omitzero"` // last advance between two readings in a row that both saw no members
+	Rewrites     int       `json:",omitzero"`  // how often the metadata changed under this owner, not counting the reading at which it came
+	HeldAt       time.Time `json:",omitzero"`  // when its metadata last told of work past the position; zero: not since it rose
+	MemberlessAt time.Time `json:",omitzero"`  // last advance between two readings in a row that both saw no members
+	MemberlessTo int64     `json:",omitempty"` // and where to
 
 	Hanging hanging   `json:",omitzero"`
 	Loss    *loss     `json:",omitzero"`

@@ -17,6 +17,9 @@ var (
 	ErrGone = errors.New("gone")
 	// ErrNotAuthorised is what the broker refused to show or do.
 	ErrNotAuthorised = errors.New("not authorised")
+	// ErrHasMembers is a broker that takes no position of a group from somebody
+	// who is not a member of it, while it has members.
+	ErrHasMembers = errors.New("the group has members")
 	// ErrNoSuchQueue is a queue or topic that is not there.
 	ErrNoSuchQueue = errors.New("no such queue")
 	// ErrSchemaMismatch is a value that does not fit the schema that it names.

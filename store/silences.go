@@ -114,8 +114,8 @@ func (s *Store) silences(ctx context.Context, q querier, where string, args ...a
 	return list, numbers, err
 }
 
-// Muted tells until when silences hold the page of an incident back; the zero time
-// when none does now.
+// Muted tells until when the page of an incident is held back, by silences or by
+// a skip of its group that is armed; the zero time when nothing does now.
 func (s *Store) Muted(ctx context.Context, incident string, now time.Time) (time.Time, error) {
 	list, err := queryIncidents(ctx, s.read, "id = ?", incident)
 	if err != nil || len(list) == 0 {
@@ -125,7 +125,12 @@ func (s *Store) Muted(ctx context.Context, incident string, now time.Time) (time
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read the silences: %w", err)
 	}
-	return alerts.HeldUntil(list[0], all, now), nil
+	until := alerts.HeldUntil(list[0], all, now)
+	armed, err := s.armedUntil(ctx, list[0].Source, list[0].Group)
+	if armed.After(until) && armed.After(now) {
+		until = armed
+	}
+	return until, err
 }
 
 // settleMuted writes down that an event was held back, or is not to be told any

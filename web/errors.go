@@ -10,6 +10,7 @@ import (
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/skips"
 )
 
 // The codes of errors, as the contract names them. codeInternal is for what
@@ -95,8 +96,10 @@ func asProblem(err error) (p *problem, ok bool) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusServiceUnavailable, code: codeUnavailable, message: "this took too long and was given up; try again, or with a narrower filter"}, false
 	}
-	if p := ofAlerts(err); p != nil {
-		return p, true
+	for _, of := range []func(error) *problem{ofAlerts, ofSkips} {
+		if p := of(err); p != nil {
+			return p, true
+		}
 	}
 	return ofReview(err)
 }
@@ -112,6 +115,25 @@ func ofAlerts(err error) *problem {
 	case errors.Is(err, alerts.ErrSilence), errors.Is(err, alerts.ErrCursor):
 		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.Is(err, alerts.ErrNoSilence):
+		p.status, p.code = http.StatusNotFound, codeNotFound
+	default:
+		return nil
+	}
+	return p
+}
+
+// ofSkips is what a skip says to a request; nil for what is none of its.
+func ofSkips(err error) *problem {
+	var state *skips.StateError
+	p := &problem{message: err.Error()}
+	switch {
+	case errors.As(err, &state):
+		p.status, p.code = http.StatusConflict, codeConflict
+	case errors.Is(err, skips.ErrInvalid), errors.Is(err, skips.ErrCursor):
+		p.status, p.code = http.StatusBadRequest, codeInvalid
+	case errors.Is(err, skips.ErrUnavailable):
+		p.status, p.code = http.StatusServiceUnavailable, codeUnavailable
+	case errors.Is(err, skips.ErrNotFound):
 		p.status, p.code = http.StatusNotFound, codeNotFound
 	default:
 		return nil

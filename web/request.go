@@ -8,6 +8,7 @@ import (
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/skips"
 )
 
 // segment is a part of the path by its name, decoded: the router matches the
@@ -32,7 +33,7 @@ func noParameters(c echo.Context) error {
 
 // orMissing is the error that names what is not there, where that is the error.
 func orMissing(err error, what, id string) error {
-	if errors.Is(err, review.ErrNotFound) || errors.Is(err, alerts.ErrNotFound) {
+	if errors.Is(err, review.ErrNotFound) || errors.Is(err, alerts.ErrNotFound) || errors.Is(err, skips.ErrNotFound) {
 		return missing(what, id)
 	}
 	return err

@@ -18,7 +18,7 @@ const (
 	anyone   right = "anyone"   // no sign-in: probes and the style sheet
 	viewer   right = "viewer"   // lag, counts, causes, incidents, findings
 	reader   right = "reader"   // bodies, keys and headers of letters
-	operator right = "operator" // redrives, discards, acknowledging, silences
+	operator right = "operator" // redrives, discards, acknowledging, silences, park and skip
 	admin    right = "admin"    // the audit
 )
 
@@ -103,6 +103,11 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/silences", needs: viewer, handle: (*Server).showSilencesJSON},
 	{method: http.MethodPost, path: "/api/v1/silences", needs: operator, handle: (*Server).doSilenceJSON},
 	{method: http.MethodDelete, path: "/api/v1/silences/:id", needs: operator, handle: (*Server).doEndSilenceJSON},
+	{method: http.MethodGet, path: "/api/v1/skips", needs: viewer, handle: (*Server).showSkipsJSON},
+	{method: http.MethodPost, path: "/api/v1/skips", needs: operator, handle: (*Server).doSkipJSON},
+	{method: http.MethodGet, path: "/api/v1/skips/:id", needs: viewer, handle: (*Server).showSkipJSON},
+	{method: http.MethodPost, path: "/api/v1/skips/:id/disarm", needs: operator, handle: (*Server).doDisarmJSON},
+	{method: http.MethodPost, path: "/api/v1/skips/:id/undo", needs: operator, handle: (*Server).doUndoSkipJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters", needs: reader, handle: (*Server).showLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id", needs: reader, handle: (*Server).showLetterJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/skips"
 )
 
 // What this package asks of others, in pieces as small as they are used.
@@ -131,6 +132,28 @@ type Responder interface {
 type Silences interface {
 	// Silences is a page of those that are not over at now, or of all.
 	Silences(ctx context.Context, all bool, now time.Time, limit int, cursor string) (page []alerts.Silence, next string, err error)
+}
+
+// Skipper parks and skips. What is in another state than an order needs is a
+// *skips.StateError.
+type Skipper interface {
+	// Plan says what a skip would park.
+	Plan(ctx context.Context, r skips.Request) (skips.Skip, error)
+	Arm(ctx context.Context, r skips.Request) (skips.Skip, error)
+	Disarm(ctx context.Context, id, by string) (skips.Skip, error)
+	Undo(ctx context.Context, id, by string) (skips.Skip, error)
+}
+
+// Skips are the skips in the store, newest first.
+type Skips interface {
+	// Skips is a page of those in some states, or of all; a cursor of another list
+	// is skips.ErrCursor.
+	Skips(ctx context.Context, states []skips.State, limit int, cursor string) (page []skips.Skip, next string, err error)
+	// Skip is one of them, or skips.ErrNotFound.
+	Skip(ctx context.Context, id string) (skips.Skip, error)
+	// SkipsOf are those of a group's lines that ended since an instant, or have
+	// not, oldest first.
+	SkipsOf(ctx context.Context, source, group string, since time.Time) ([]skips.Skip, error)
 }
 
 // History is what the lag loop has recorded.

@@ -62,6 +62,8 @@ type Config struct {
 	Responder Responder
 	Silences  Silences
 	History   History
+	Skipper   Skipper
+	Skips     Skips
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 

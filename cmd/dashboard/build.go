@@ -10,6 +10,7 @@ import (
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/skips"
 	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/sources/convention"
 	"github.com/unwedge/unwedge/sources/kafka"
@@ -194,6 +195,16 @@ func feeds(list []source) (out []review.Feed) {
 
 // senders and outlets are the sources as the redrive worker and the desk see
 // them.
+func skippable(list []source) map[string]skips.Source {
+	out := map[string]skips.Source{}
+	for _, s := range list {
+		if s.kafka != nil {
+			out[s.Name()] = s.kafka
+		}
+	}
+	return out
+}
+
 func senders(list []source) map[string]review.Sender {
 	out := map[string]review.Sender{}
 	for _, s := range list {

@@ -13,6 +13,7 @@ import (
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/heartbeat"
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/skips"
 	"github.com/unwedge/unwedge/store"
 	"github.com/unwedge/unwedge/web"
 )
@@ -123,6 +124,7 @@ type house struct {
 	worker    *review.Worker
 	follower  *review.Follower
 	remover   *review.Remover
+	watchman  *skips.Watchman
 	senders   []*alerts.Sender
 	heart     *heartbeat.Heart // nil: nobody outside waits for it
 }
@@ -173,6 +175,9 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 		}
 	}}
 
+	h.watchman = skips.NewWatchman(skippable(list), db, c.rules().For("", "", "").StallAfter, log)
+	h.watchman.Changed = func(string) { events.Publish("incident") }
+
 	h.remover = &review.Remover{Removals: db, Takers: takers(list), Log: log}
 
 	if err := c.face(h, db, list, log, events, more); err != nil {
@@ -202,10 +207,11 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 		events.Publish("incident", ids...)
 		h.watcher.Wake()
 	}}
+	skipper := &skips.Desk{Sources: skippable(list), Book: db, History: db, Now: time.Now, Changed: func(string) { h.watchman.Wake() }}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
-		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, History: h.recorder,
+		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, History: h.recorder, Skipper: skipper, Skips: db,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
@@ -243,6 +249,7 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 	all.Go(func() error { return h.worker.Run(ctx) })
 	all.Go(func() error { return h.follower.Run(ctx) })
 	all.Go(func() error { return h.remover.Run(ctx) })
+	all.Go(func() error { return h.watchman.Run(ctx) })
 	for _, s := range h.senders {
 		all.Go(func() error { return s.Run(ctx) })
 	}

@@ -23,7 +23,7 @@ type kafkaConfig struct {
 	RedriveTo      *patternsConfig    `yaml:"redrive_to"`
 	DropHeaders    []string           `yaml:"drop_headers"`
 	SchemaRegistry *registryConfig    `yaml:"schema_registry"`
-	Park           laterKey           `yaml:"park"`
+	Park           []routeConfig      `yaml:"park"`
 	Done           []doneConfig       `yaml:"done"`
 	Consumers      laterKey           `yaml:"consumers"`
 	Links          laterKey           `yaml:"links"`
@@ -127,7 +127,7 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 // source is the block as the Kafka adapter wants it.
 func (k *kafkaConfig) source(name string) kafka.Config {
 	c := kafka.Config{
-		Name: name, Brokers: k.Brokers, Routes: routes(k.Redrive), Mappings: mappings(k.Mappings),
+		Name: name, Brokers: k.Brokers, Routes: routes(k.Redrive), Park: routes(k.Park), Mappings: mappings(k.Mappings),
 		Groups: k.Groups.or(nil), RedriveTo: k.RedriveTo.or(nil), Done: k.finished(),
 	}
 	if k.DeadLetters != nil {

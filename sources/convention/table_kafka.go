@@ -3,6 +3,15 @@ package convention
 // kafkaTable has the conventions of Kafka clients and of Kafka itself.
 var kafkaTable = []*convention{
 	{
+		id: "unwedge-parked", name: "Unwedge, park and skip", on: onKafka,
+		any:   []string{"unwedge-parked-topic", "unwedge-parked-offset"},
+		queue: head("unwedge-parked-topic"), partition: head("unwedge-parked-partition").written(decimal),
+		offset: head("unwedge-parked-offset").written(decimal), stamp: head("unwedge-parked-timestamp").written(epochMillis),
+		group: head("unwedge-parked-group"), message: head("unwedge-parked-reason"),
+		repeat: appended, written: []string{"unwedge-parked-*"},
+		about: "a record that blocked its group, copied by Unwedge before the group's position was moved past it",
+	},
+	{
 		id: "kafka-share-group-dlq", name: "Apache Kafka share groups (KIP-1191)", on: onKafka,
 		any:   []string{"__dlq.errors.topic", "__dlq.errors.offset", "__dlq.errors.group"},
 		queue: head("__dlq.errors.topic"), partition: head("__dlq.errors.partition").written(decimal),

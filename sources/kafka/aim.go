@@ -21,6 +21,11 @@ func (s *Source) target(ctx context.Context, queue string) (*cluster, *topic, er
 	if !s.cfg.RedriveTo.Match(queue) {
 		return nil, nil, fmt.Errorf("%w: redrive_to of source %s does not allow %s", sources.ErrNotAuthorised, s.cfg.Name, queue)
 	}
+	return s.topicNow(ctx, queue)
+}
+
+// topicNow finds a topic in a picture that is fresh, or is made so.
+func (s *Source) topicNow(ctx context.Context, queue string) (*cluster, *topic, error) {
 	for _, age := range []time.Duration{targetFor, 0} {
 		c, err := s.cluster(ctx, age)
 		if err != nil {

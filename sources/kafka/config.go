@@ -25,6 +25,7 @@ type Config struct {
 	From        From             // zero: 30 days back
 	RedriveTo   sources.Patterns // no include: every topic but internal ones
 	Routes      []sources.Route
+	Park        []sources.Route    // where parked records go; a topic's own dead-letter topic where none matches
 	Done        []sources.Finished // topics of finished work, which plans look through
 
 	Mappings []convention.Mapping // conventions that only the owner knows
@@ -79,6 +80,15 @@ func (c Config) Validate() []error {
 			errs = append(errs, fmt.Errorf("redrive[%d]: from and to are both needed", i))
 		} else if internal(r.To) {
 			errs = append(errs, fmt.Errorf("redrive[%d].to: %s is an internal topic of Kafka, nothing is redriven into it", i, r.To))
+		}
+	}
+	for i, r := range c.Park {
+		if r.From == "" || r.To == "" {
+			errs = append(errs, fmt.Errorf("park[%d]: from and to are both needed", i))
+		} else if internal(r.To) {
+			errs = append(errs, fmt.Errorf("park[%d].to: %s is an internal topic of Kafka, nothing is parked there", i, r.To))
+		} else if !c.withDefaults().DeadLetters.Match(r.To) {
+			errs = append(errs, fmt.Errorf("park[%d].to: dead_letters does not select %s: what is parked there would not be seen", i, r.To))
 		}
 	}
 	for i, f := range c.Done {

@@ -33,7 +33,12 @@ func (s *Source) LoadMost() int { return loadMost }
 // of the others. A letter without a partition gets one here. What can never be
 // sent is in the map, by its item.
 func (s *Source) Pack(ctx context.Context, parcels []sources.Parcel) ([]sources.Shipment, map[string]error, error) {
-	p := &packing{s: s, now: s.now(), open: map[sources.TopicPartition]*piece{}, refused: map[string]error{}, to: map[string]*destination{}}
+	return s.pack(ctx, parcels, s.target)
+}
+
+// pack is Pack, for topics that find lets be written to.
+func (s *Source) pack(ctx context.Context, parcels []sources.Parcel, find finder) ([]sources.Shipment, map[string]error, error) {
+	p := &packing{s: s, find: find, now: s.now(), open: map[sources.TopicPartition]*piece{}, refused: map[string]error{}, to: map[string]*destination{}}
 	var later error
 	for _, parcel := range parcels {
 		err := p.add(ctx, parcel)
@@ -64,9 +69,13 @@ var (
 	errMadeAgain = errors.New("the target was deleted and made again since: plan the redrive anew")
 )
 
+// finder finds a topic that may be written to.
+type finder func(ctx context.Context, queue string) (*cluster, *topic, error)
+
 // packing is one call of Pack.
 type packing struct {
 	s       *Source
+	find    finder
 	now     time.Time
 	pieces  []*piece
 	open    map[sources.TopicPartition]*piece
@@ -89,7 +98,7 @@ func (p *packing) destination(ctx context.Context, queue string) *destination {
 		return d
 	}
 	d := &destination{}
-	if d.cluster, d.topic, d.err = p.s.target(ctx, queue); d.err == nil {
+	if d.cluster, d.topic, d.err = p.find(ctx, queue); d.err == nil {
 		d.about = p.s.about(ctx, d.topic)
 	}
 	p.to[queue] = d
