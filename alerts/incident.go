@@ -24,6 +24,7 @@ type Incident struct {
 	Notify     []string // notifiers that the rule names; empty: all
 	Pages      bool     // false: shown and told as a warning
 	AlreadySo  bool     // it was so at the first reading of its source: listed, nobody is told
+	Together   string   // the incident that tells of this one and others at once; "": it is told itself
 	Title      string
 	Reason     string
 	Evidence   Evidence

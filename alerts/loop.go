@@ -2,8 +2,6 @@ package alerts
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"time"
@@ -33,6 +31,8 @@ type loop struct {
 	watches map[string]*GroupWatch // nil: to be loaded
 	saved   map[string]uint64      // hash of what the store has of each
 	knew    bool                   // a reading of the source worked, in this run or an earlier one
+	unread  unread                 // the source as a whole
+	many    *Incident              // the one that tells of many groups at once; nil: none stands
 	told    map[string]toldOf      // what the evidence of standing incidents tells, by group
 
 	// Shared, under Watcher.swap.
@@ -99,43 +99,6 @@ func (l *loop) poll(ctx context.Context) {
 	if l.w.History != nil {
 		l.w.History.Record(context.WithoutCancel(ctx), r.read, r.now)
 	}
-}
-
-// load reads the watches from the store, at the start and after a turn that
-// could not be written: what was concluded from it must be concluded again, or
-// its page is lost.
-func (l *loop) load(ctx context.Context) error {
-	if l.watches != nil {
-		return nil
-	}
-	stored, err := l.w.store.Watches(ctx, l.src.Name)
-	if err != nil {
-		return err
-	}
-	watches, saved := map[string]*GroupWatch{}, map[string]uint64{}
-	for group, text := range stored {
-		w := &GroupWatch{}
-		if err := json.Unmarshal(text, w); err != nil {
-			l.log.Error("what was remembered of a group cannot be read and is forgotten", "group", group, "err", err)
-			continue
-		}
-		watches[group], saved[group] = w, maphash.Bytes(l.seed, text)
-	}
-	l.watches, l.saved, l.told = watches, saved, map[string]toldOf{}
-	l.knew = l.knew || len(watches) > 0
-	return nil
-}
-
-// failed shows that the reading came to nothing because of our own store.
-func (l *loop) failed(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	l.log.Error("the reading could not be written down; it is read again", "err", err)
-	l.w.publish(func() {
-		l.finished = l.w.Clock()
-		l.shown.read.Err = err.Error()
-	})
 }
 
 // read reads the groups and looks at the heads of those lines that stand.
@@ -219,11 +182,13 @@ func (l *loop) conclude(groups []sources.Group, readErr error) *result {
 		}
 		g := sources.Group{Source: l.src.Name, Name: name, Err: readErr, ReadAt: now}
 		if readErr != nil {
-			l.step(r, g, w.Next(g, l.w.rules, now))
+			l.step(r, g, w.blind(g, now))
 			continue
 		}
 		l.gone(r, g, w)
 	}
+	l.outage(r, readErr)
+	l.together(r)
 	return r
 }
 
@@ -253,6 +218,9 @@ func (l *loop) step(r *result, g sources.Group, s Step) {
 	}
 	if before := l.shown.groups[g.Name]; before == nil || !sameView(*before, view) {
 		r.lag = append(r.lag, l.src.Name+"/"+g.Name)
+	}
+	if s.Unread != nil {
+		l.write(r, s.Unread)
 	}
 	for _, in := range []*Incident{s.Opened, s.Updated, s.Resolved} {
 		if in != nil {
@@ -284,28 +252,6 @@ func said(in *Incident, s Step) string {
 		return "incident resolved"
 	}
 	return "incident changed"
-}
-
-// save writes the turn: the watches that changed, the incidents, their events.
-func (l *loop) save(ctx context.Context, r *result) error {
-	fresh := map[string]uint64{}
-	for group, w := range l.watches {
-		text, err := json.Marshal(w)
-		if err != nil {
-			return fmt.Errorf("write down what is remembered of group %s: %w", group, err)
-		}
-		if sum := maphash.Bytes(l.seed, text); sum != l.saved[group] {
-			fresh[group], r.turn.Watches[group] = sum, text
-		}
-	}
-	if err := l.w.store.Turn(context.WithoutCancel(ctx), r.turn); err != nil {
-		l.watches = nil
-		return err
-	}
-	for group, sum := range fresh {
-		l.saved[group] = sum
-	}
-	return nil
 }
 
 // say logs that the source cannot be read, and that it can be again, once each.

@@ -197,7 +197,10 @@ func (w *GroupWatch) facts(g sources.Group, lines []line, now time.Time) group {
 // Gone is the watch after a reading of the source in which the group is
 // missing.
 func (w *GroupWatch) Gone(now time.Time, _ Rules) Step {
-	return w.vanish(sources.Group{Source: w.Source, Name: w.Group}, now.Round(0).UTC())
+	now = now.Round(0).UTC()
+	step := w.vanish(sources.Group{Source: w.Source, Name: w.Group}, now)
+	step.Unread = w.Unread.next(nil, Incident{}, Rule{}, now)
+	return step
 }
 
 // vanish is a group that is no more. Nobody tells why: sooner than the broker

@@ -50,6 +50,18 @@ func (m *memory) Watches(_ context.Context, source string) (map[string][]byte, e
 	return out, nil
 }
 
+func (m *memory) SourceIncidents(_ context.Context, source string) ([]Incident, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Incident
+	for _, in := range m.incidents {
+		if in.Source == source && in.Group == "" && in.Queue == "" && in.ResolvedAt.IsZero() {
+			out = append(out, *in)
+		}
+	}
+	return out, nil
+}
+
 func (m *memory) Turn(_ context.Context, t Turn) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -93,7 +93,7 @@ type Recipient struct {
 // the first reading nobody hears. A rule that names none that is configured
 // tells all: a page to too many is better than one to nobody.
 func told(in *Incident, all []Recipient) []string {
-	if in.AlreadySo {
+	if in.AlreadySo || in.Together != "" {
 		return nil
 	}
 	var names []string

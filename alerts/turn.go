@@ -28,6 +28,9 @@ type Change struct {
 type WatchStore interface {
 	// Watches has the JSON of each watch of a source, by group.
 	Watches(ctx context.Context, source string) (map[string][]byte, error)
+	// SourceIncidents are the open incidents of a source itself, of no group and
+	// no queue.
+	SourceIncidents(ctx context.Context, source string) ([]Incident, error)
 	// Turn writes down what a reading changed, all or nothing. An incident that
 	// is resolved is told to everybody who was told of it.
 	Turn(ctx context.Context, t Turn) error

@@ -36,6 +36,7 @@ type GroupWatch struct {
 	AlreadySo   bool          // it stood without members at the first reading of its source, and has shown no life since
 	Uncommitted bool          // one of its positions was seen past the stable end
 	Churn       churn
+	Unread      unread        // the group by itself, while its source is read
 	Retention   time.Duration // offsets.retention.minutes; 0: not known
 }
 
@@ -45,6 +46,7 @@ type Step struct {
 	Opened     *Incident   // an incident that this reading opened
 	Updated    *Incident   // one that stood already, and whose verdict, scope or lines changed
 	Resolved   *Incident   // one that this reading resolved
+	Unread     *Incident   // about the group not being read: one that this reading opened or resolved
 	Warnings   []string    // told once: a dropped subscription, retention closing in
 }
 
@@ -79,6 +81,13 @@ const forgetLine = 24 * time.Hour
 // it opens, with the time passed in.
 func (w *GroupWatch) Next(g sources.Group, rules Rules, now time.Time) Step {
 	now = now.Round(0).UTC()
+	unread := w.Unread.next(g.Err, Incident{Source: g.Source, Group: g.Name}, rules.For(g.Source, g.Name, ""), now)
+	step := w.next(g, rules, now)
+	step.Unread = unread
+	return step
+}
+
+func (w *GroupWatch) next(g sources.Group, rules Rules, now time.Time) Step {
 	switch {
 	case g.Protocol == sources.Share:
 		return notJudged(g)
@@ -178,6 +187,7 @@ func (w *GroupWatch) date(js []Judgement, lines []line, now time.Time) {
 // blind is a reading of the whole group that failed: clocks stop, nothing opens
 // and nothing resolves.
 func (w *GroupWatch) blind(g sources.Group, now time.Time) Step {
+	now = now.Round(0).UTC()
 	w.pause(now)
 	return Step{Judgements: w.unknown(g, now, fmt.Sprintf("the group could not be read: %v", g.Err))}
 }

@@ -283,8 +283,13 @@ func TestC89LostSightNeitherResolvesNorPagesAgain(t *testing.T) {
 		}
 		c.change(func() { c.err = nil })
 		pass(10 * time.Minute)
-		if got := kinds(p); !slices.Equal(got, []string{"trigger"}) {
+		if got := kinds(p); !slices.Equal(got, []string{"trigger", "trigger", "resolve"}) {
 			t.Errorf("told %v", got)
+		}
+		for _, in := range m.all() {
+			if lost := in.Verdict == Unknown; lost == in.ResolvedAt.IsZero() {
+				t.Errorf("%s of group %q: resolved at %v", in.Verdict, in.Group, in.ResolvedAt)
+			}
 		}
 	})
 }

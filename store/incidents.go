@@ -156,6 +156,15 @@ func (s *Store) OpenIncidents(ctx context.Context) (map[alerts.Verdict]int, erro
 	return counts, nil
 }
 
+// SourceIncidents are the open incidents of a source itself.
+func (s *Store) SourceIncidents(ctx context.Context, source string) ([]alerts.Incident, error) {
+	list, err := queryIncidents(ctx, s.read, `resolved_at = 0 AND source = ? AND group_name = '' AND queue = '' ORDER BY number`, source)
+	if err != nil {
+		return nil, fmt.Errorf("read the open incidents of %s: %w", source, err)
+	}
+	return list, nil
+}
+
 // incidents reads incidents and their deliveries.
 func (s *Store) incidents(ctx context.Context, where string, args ...any) ([]alerts.Incident, error) {
 	list, err := queryIncidents(ctx, s.read, where, args...)
