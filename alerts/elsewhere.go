@@ -33,6 +33,8 @@ var (
 	// ErrSignature is a message whose signature is missing or wrong: nobody knows
 	// whom it is from.
 	ErrSignature = errors.New("the signature is missing or wrong")
+	// ErrMessage is a message that is signed and cannot be read.
+	ErrMessage = errors.New("the message cannot be read")
 )
 
 // Ear keeps what pagers tell.

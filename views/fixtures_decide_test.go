@@ -1,5 +1,7 @@
 package views
 
+import "time"
+
 // The pages of what is decided about letters: discards, orders to redrives,
 // selections that are taken, the audit.
 
@@ -122,6 +124,19 @@ func silencesRefused() SilencesPage {
 	return p
 }
 
+func notifiersPage() NotifiersPage {
+	f := frame(IncidentsSection, "Notifiers", ist(10, 3, 30, 0))
+	f.NotDelivered = []NotDelivered{{Notifier: "oncall", Events: 2, Since: ist(10, 2, 47, 0), Error: "answered 502 Bad Gateway: try later"}}
+	return NotifiersPage{
+		Frame: f, Said: &Notice{Hue: Stuck, Text: "The test page was not taken.", More: "oncall: send a test page: answered 502 Bad Gateway."},
+		Notifiers: []NotifierRow{
+			{Name: "oncall", Kind: "PagerDuty", Hears: true, Waiting: 2, Since: ist(10, 2, 47, 0), Error: "answered 502 Bad Gateway: try later"},
+			{Name: "hook", Kind: "webhook"},
+			{Name: "second", Kind: "Slack", After: 10 * time.Minute},
+		},
+	}
+}
+
 func incidentTaken() IncidentPage {
 	p := incidentPage()
 	p.AcknowledgedBy, p.AcknowledgedAt = "ops-1", ist(10, 2, 48, 30)
@@ -146,6 +161,8 @@ func decisions() []fixture {
 		{"silences", silencesPage()},
 		{"silences-refused", silencesRefused()},
 		{"incident-taken", incidentTaken()},
+		{"notifiers", notifiersPage()},
+		{"notifiers-empty", NotifiersPage{Frame: quietFrame(IncidentsSection, "Notifiers", ist(14, 9, 0, 0))}},
 		{"audit", auditPage()},
 		{"audit-empty", AuditPage{Frame: quietFrame(AuditSection, "Audit", ist(14, 9, 0, 0)), By: "ops-9"}},
 	}

@@ -454,6 +454,8 @@ func component(t testing.TB, page any) templ.Component {
 		return Redrive(p)
 	case RedrivesPage:
 		return Redrives(p)
+	case NotifiersPage:
+		return Notifiers(p)
 	case IncidentsPage:
 		return Incidents(p)
 	case IncidentPage:

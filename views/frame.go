@@ -66,9 +66,10 @@ type Frame struct {
 	OpenIncidents int
 	OpenLetters   int // Unknown when the store could not say
 	Sources       []SourceRead
-	Query         string  // what was searched for
-	Message       *Notice // what came of the last action; nil: nothing to say
-	Demo          bool    // the demo runs: its page is in the navigation
+	NotDelivered  []NotDelivered // what notifiers should have been told by now
+	Query         string         // what was searched for
+	Message       *Notice        // what came of the last action; nil: nothing to say
+	Demo          bool           // the demo runs: its page is in the navigation
 }
 
 // SourceRead says when a source was last read.
@@ -77,6 +78,14 @@ type SourceRead struct {
 	ReadAt time.Time // zero: never
 	Error  string    // why the last reading did not work; "" when it did
 	Late   bool      // it is read less often than it should be
+}
+
+// NotDelivered is what a notifier has not been told for a while.
+type NotDelivered struct {
+	Notifier string
+	Events   int
+	Since    time.Time // when the oldest of them was written
+	Error    string    // of the last attempt
 }
 
 // Notice is something to know, in a hue of its own.

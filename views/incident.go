@@ -105,7 +105,7 @@ func (p IncidentsPage) empty() string {
 }
 
 // events is what a message to a notifier said.
-var events = map[string]string{"trigger": "page", "acknowledge": "acknowledgement", "resolve": "end"}
+var events = map[string]string{"trigger": "page", "acknowledge": "acknowledgement", "update": "change", "resolve": "end"}
 
 func (d DeliveryRow) event() string {
 	if word, ok := events[d.Event]; ok {

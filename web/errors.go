@@ -17,6 +17,7 @@ import (
 // is our own fault.
 const (
 	codeInvalid          = "invalid"
+	codeUnauthorised     = "unauthorised"
 	codeForbidden        = "forbidden"
 	codeNotFound         = "not_found"
 	codeMethodNotAllowed = "method_not_allowed"
@@ -108,8 +109,17 @@ func asProblem(err error) (p *problem, ok bool) {
 // of theirs.
 func ofAlerts(err error) *problem {
 	var state *alerts.StateError
+	var test *alerts.TestError
 	p := &problem{message: err.Error()}
 	switch {
+	case errors.As(err, &test):
+		p.status, p.code = http.StatusServiceUnavailable, codeUnavailable
+	case errors.Is(err, alerts.ErrSignature):
+		p.status, p.code = http.StatusUnauthorized, codeUnauthorised
+	case errors.Is(err, alerts.ErrNoNotifier):
+		p.status, p.code = http.StatusNotFound, codeNotFound
+	case errors.Is(err, alerts.ErrMessage):
+		p.status, p.code = http.StatusBadRequest, codeInvalid
 	case errors.As(err, &state):
 		p.status, p.code = http.StatusConflict, codeConflict
 	case errors.Is(err, alerts.ErrSilence), errors.Is(err, alerts.ErrCursor):

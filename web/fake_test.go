@@ -274,7 +274,8 @@ func (w *world) OpenIncidents(context.Context) (map[alerts.Verdict]int, error) {
 func (w *world) config() Config {
 	return Config{
 		Version: "test", Now: func() time.Time { return thursday }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Board: w, Letters: w, Causes: w, Queues: w, Incidents: w, Redrives: w, Plans: plansOf{w}, Desk: w, Control: w, Settler: w, Clerk: &w.bin, Discards: &w.bin, Audit: &w.bin, Responder: &w.desk, Silences: &w.desk, History: &tape{}, Skipper: &w.siding, Skips: &w.siding, Collector: w,
+		Board: w, Letters: w, Causes: w, Queues: w, Incidents: w, Redrives: w, Plans: plansOf{w}, Desk: w, Control: w, Settler: w, Clerk: &w.bin, Discards: &w.bin, Audit: &w.bin, Responder: &w.desk, Silences: &w.desk, Tester: &w.desk, Outbox: &w.desk, Inbox: &w.desk,
+		Notifiers: []Notifier{{Name: "oncall", Kind: "PagerDuty", Hears: true}, {Name: "second", Kind: "Slack", After: 10 * time.Minute}}, History: &tape{}, Skipper: &w.siding, Skips: &w.siding, Collector: w,
 		TimeZone: time.FixedZone("IST", 5*3600+1800),
 		Sources: []Source{
 			{Name: "payments", Kind: "Kafka, 3 brokers", Every: 15 * time.Second}, {Name: "aws", Kind: "SQS, ap-south-1", Every: 15 * time.Minute},

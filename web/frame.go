@@ -31,6 +31,7 @@ func (s *Server) Frame(ctx context.Context, section views.Section, title string)
 			f.OpenIncidents += n
 		}
 	}
+	f.NotDelivered = s.notDelivered(ctx)
 	if sum, err := s.Causes.Summary(ctx); err == nil {
 		f.OpenLetters = sum.Letters
 	}

@@ -162,7 +162,7 @@ func incidentTimeline(i alerts.Incident) []views.Moment {
 }
 
 func deliveryMoment(d alerts.Delivery) views.Moment {
-	what := map[string]string{string(alerts.Trigger): "the page", string(alerts.Acknowledge): "the acknowledgement", string(alerts.Resolve): "the end"}[d.Event]
+	what := map[string]string{string(alerts.Trigger): "the page", string(alerts.Acknowledge): "the acknowledgement", string(alerts.Update): "the change", string(alerts.Resolve): "the end"}[d.Event]
 	m := views.Moment{At: d.AcceptedAt, Text: d.Notifier + " accepted " + cmp.Or(what, d.Event), Mark: "bell"}
 	if d.Attempts > 1 {
 		m.More = "at attempt " + strconv.Itoa(d.Attempts)

@@ -16,6 +16,7 @@ type right string
 // The rights, each with what the one before it may.
 const (
 	anyone   right = "anyone"   // no sign-in: probes and the style sheet
+	signed   right = "signed"   // no sign-in: the message proves itself by its signature, also from a foreign origin
 	viewer   right = "viewer"   // lag, counts, causes, incidents, findings
 	reader   right = "reader"   // bodies, keys and headers of letters
 	operator right = "operator" // redrives, discards, acknowledging, silences, park and skip
@@ -53,6 +54,10 @@ func (r route) budget() time.Duration {
 	return budget
 }
 
+// pagerDutyPath is where PagerDuty's webhooks arrive, each under the name of its
+// notifier.
+const pagerDutyPath = "/api/v1/pagerduty/"
+
 // routes is the one route table: everything that the dashboard serves of its
 // own. Every GET answers HEAD as well.
 var routes = []route{
@@ -83,6 +88,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/silences", needs: viewer, handle: (*Server).showSilences},
 	{method: http.MethodPost, path: "/silences", needs: operator, handle: (*Server).doSilence},
 	{method: http.MethodPost, path: "/silences/:id", needs: operator, handle: (*Server).doEndSilence},
+	{method: http.MethodGet, path: "/notifiers", needs: viewer, handle: (*Server).showNotifiers},
+	{method: http.MethodPost, path: "/notifiers/:name/test", needs: operator, handle: (*Server).doTest},
 	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
 	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
 
@@ -108,6 +115,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/skips/:id", needs: viewer, handle: (*Server).showSkipJSON},
 	{method: http.MethodPost, path: "/api/v1/skips/:id/disarm", needs: operator, handle: (*Server).doDisarmJSON},
 	{method: http.MethodPost, path: "/api/v1/skips/:id/undo", needs: operator, handle: (*Server).doUndoSkipJSON},
+	{method: http.MethodPost, path: "/api/v1/notifiers/:name/test", needs: operator, handle: (*Server).doTestJSON},
+	{method: http.MethodPost, path: pagerDutyPath + ":name", needs: signed, handle: (*Server).doHear},
 	{method: http.MethodGet, path: "/api/v1/dead-letters", needs: reader, handle: (*Server).showLettersJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id", needs: reader, handle: (*Server).showLetterJSON},
 	{method: http.MethodGet, path: "/api/v1/dead-letters/:id/value", needs: reader, handle: (*Server).showLetterValue},

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/unwedge/unwedge/alerts"
@@ -126,6 +127,24 @@ type Responder interface {
 	// EndSilence ends one before its time; one that is not there, or over, is
 	// alerts.ErrNoSilence.
 	EndSilence(ctx context.Context, id, by string) error
+}
+
+// Tester sends test pages. A name that no notifier has is alerts.ErrNoNotifier; a
+// page that was not taken is an *alerts.TestError.
+type Tester interface {
+	SendTest(ctx context.Context, notifier, by string) error
+}
+
+// Outbox says which events notifiers have not been told yet.
+type Outbox interface {
+	Undelivered(ctx context.Context) ([]alerts.Backlog, error)
+}
+
+// Inbox takes what pagers tell of our incidents, by the signature of each message:
+// alerts.ErrSignature when it is not right, alerts.ErrNoNotifier when nobody of
+// that name listens, alerts.ErrMessage when it cannot be read.
+type Inbox interface {
+	Receive(ctx context.Context, notifier string, header http.Header, body []byte) error
 }
 
 // Silences are the silences in the store, newest first.

@@ -61,18 +61,22 @@ type Config struct {
 	Audit     Audit
 	Responder Responder
 	Silences  Silences
+	Tester    Tester
+	Outbox    Outbox
+	Inbox     Inbox // nil: no pager tells anything
 	History   History
 	Skipper   Skipper
 	Skips     Skips
 	Collector Collector // nil: only the board says when a source was read
 	Keys      Keys      // nil: an Idempotency-Key is remembered as long as the program runs
 
-	Sources []Source                // as configured, in that order
-	Rules   map[string]review.Rules // of redrives, by source
-	Events  *Events                 // nil: one that nobody publishes to
-	Checks  []Check                 // of /readyz
-	Mounts  []Mount                 // served beside the routes of this package
-	Demo    bool                    // the demo runs: its page is in the navigation
+	Notifiers []Notifier              // as configured, in that order
+	Sources   []Source                // as configured, in that order
+	Rules     map[string]review.Rules // of redrives, by source
+	Events    *Events                 // nil: one that nobody publishes to
+	Checks    []Check                 // of /readyz
+	Mounts    []Mount                 // served beside the routes of this package
+	Demo      bool                    // the demo runs: its page is in the navigation
 }
 
 // Source is a configured source.
@@ -81,6 +85,14 @@ type Source struct {
 	Kind  string        // "Kafka, 3 brokers", "SQS, ap-south-1"
 	Every time.Duration // how often it is read; 0: not said
 	Note  string        // to know about reading it; "" for nothing
+}
+
+// Notifier is a configured notifier.
+type Notifier struct {
+	Name  string
+	Kind  string        // "PagerDuty", "webhook", "Slack"
+	After time.Duration // it is a second channel, told so much later; 0: told at once
+	Hears bool          // what is done there is shown here
 }
 
 // Check is one part of the program that must be well for it to be ready.

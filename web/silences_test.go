@@ -17,6 +17,9 @@ type duty struct {
 	acknowledged []string
 	silences     []alerts.Silence
 	refuse       error
+	tested       []string
+	waiting      []alerts.Backlog
+	heard        []string
 }
 
 func (d *duty) Acknowledge(_ context.Context, id, by string) (alerts.Incident, error) {

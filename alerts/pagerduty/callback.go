@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,12 +22,9 @@ type Inbox struct {
 	Hear    func(ctx context.Context, e alerts.Elsewhere) error
 }
 
-// ErrBody is a message that is signed and cannot be read.
-var ErrBody = errors.New("the message cannot be read")
-
 // Receive takes one message for a notifier. What is none of ours is taken and does
 // nothing: PagerDuty disables a subscription that is refused. Errors:
-// alerts.ErrNoNotifier, alerts.ErrSignature, ErrBody.
+// alerts.ErrNoNotifier, alerts.ErrSignature, alerts.ErrMessage.
 func (in *Inbox) Receive(ctx context.Context, notifier string, header http.Header, body []byte) error {
 	read := in.Secrets[notifier]
 	if read == nil {
@@ -43,7 +39,7 @@ func (in *Inbox) Receive(ctx context.Context, notifier string, header http.Heade
 	}
 	var m callback
 	if err := json.Unmarshal(body, &m); err != nil {
-		return fmt.Errorf("%w: %w", ErrBody, err)
+		return fmt.Errorf("%w: %w", alerts.ErrMessage, err)
 	}
 	e, ours := m.elsewhere(notifier)
 	if !ours {

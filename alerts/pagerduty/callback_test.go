@@ -56,7 +56,7 @@ func TestWhatPagerDutyTellsIsTakenByItsSignature(t *testing.T) {
 		"of another body":                      {[]string{right}, append(body, ' '), alerts.ErrSignature},
 		"of another version":                   {[]string{strings.Replace(right, "v1", "v2", 1)}, body, alerts.ErrSignature},
 		"half of one":                          {[]string{right[:20]}, body, alerts.ErrSignature},
-		"right, and the body is no JSON":       {[]string{signature("new", []byte("{"))}, []byte("{"), ErrBody},
+		"right, and the body is no JSON":       {[]string{signature("new", []byte("{"))}, []byte("{"), alerts.ErrMessage},
 		"right, and the body tells of nothing": {[]string{signature("new", []byte("{}"))}, []byte("{}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

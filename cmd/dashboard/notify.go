@@ -48,6 +48,21 @@ func (n notifierConfig) recipient() alerts.Recipient {
 	return to
 }
 
+// notifiers are the configured notifiers as the pages name them.
+func (c *config) notifiers() (out []web.Notifier) {
+	for _, n := range c.Notify {
+		one := web.Notifier{Name: n.Name, Kind: "webhook", After: time.Duration(n.After)}
+		switch {
+		case n.PagerDuty != nil:
+			one.Kind, one.Hears = "PagerDuty", n.PagerDuty.WebhookSecret.set
+		case n.Slack != nil:
+			one.Kind = "Slack"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 // inbox takes what the pagers tell of our incidents.
 func (c *config) inbox(hear func(context.Context, alerts.Elsewhere) error) *pagerduty.Inbox {
 	in := &pagerduty.Inbox{Secrets: map[string]func() (string, error){}, Hear: hear}

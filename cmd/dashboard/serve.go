@@ -180,7 +180,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 
 	h.remover = &review.Remover{Removals: db, Takers: takers(list), Log: log}
 
-	if err := c.face(h, db, list, log, events, more); err != nil {
+	if err := c.face(h, db, list, to, log, events, more); err != nil {
 		return nil, err
 	}
 	wording := alerts.Wording{BaseURL: c.BaseURL, Zone: c.zone(), Waiting: h.watcher.Waiting}
@@ -195,7 +195,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 }
 
 // face makes the pages and the API.
-func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger, events *web.Events, more scenery) (err error) {
+func (c *config) face(h *house, db *store.Store, list []source, to []alerts.Recipient, log *slog.Logger, events *web.Events, more scenery) (err error) {
 	faces, rules := c.faces(list)
 	desk := &review.Desk{Letters: db, Plans: db, Starter: db, Takers: db, Stalls: db, Outlets: outlets(list), Now: time.Now, Started: h.worker.Wake}
 	control := &review.Control{Orders: db, Decider: db, Ordered: func(id string) {
@@ -211,7 +211,8 @@ func (c *config) face(h *house, db *store.Store, list []source, log *slog.Logger
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
-		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, History: h.recorder, Skipper: skipper, Skips: db,
+		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, Outbox: db, Notifiers: c.notifiers(),
+		Tester: &alerts.Tester{To: to, Book: db, Now: time.Now}, Inbox: c.inbox(responder.Hear), History: h.recorder, Skipper: skipper, Skips: db,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,
 	}
 	if more.mounts != nil {
