@@ -88,7 +88,7 @@ func (w *GroupWatch) already(l line, v Verdict, begun time.Time) bool {
 // trouble tells whether a verdict on this line makes an incident. A partition
 // without an owner does once something has waited there for stall_after: a
 // rebalance in steps leaves some without one for a moment. An open transaction
-// does not, as long as nothing tells its own time-out.
+// does once it is older than its own time-out.
 func (l line) trouble(v Verdict, now time.Time) bool {
 	switch v {
 	case HeadOfLineStall, GroupStall, Stopped, DataLoss:
@@ -98,6 +98,8 @@ func (l line) trouble(v Verdict, now time.Time) bool {
 		return l.p.Unowned.elapsed(now) >= after && l.p.Wait.elapsed(now) >= after && l.p.Waits == recordWaits
 	case Slow:
 		return l.late()
+	case OpenTransaction:
+		return l.overdue(now)
 	}
 	return false
 }

@@ -49,7 +49,7 @@ func (l line) reason(j Judgement, g group, c census) string {
 	case Orphaned:
 		return fmt.Sprintf("nobody in the group reads %s any more; the position %s is left over", l.Topic, position(l.Position))
 	case OpenTransaction:
-		return fmt.Sprintf("all that is stable is read: a transaction that has been open since %s holds the stable end at %s, and %s lie past it", clock(p.Hanging.Watch.Since), count(l.StableEnd), several(p.Hanging.Behind, "offset"))
+		return fmt.Sprintf("all that is stable is read: a transaction that has been open since %s holds the stable end at %s, and %s lie past it", clock(p.Hanging.Watch.Since), count(l.StableEnd), several(p.Hanging.Behind, "offset")) + l.holder(g.now)
 	case DataLoss:
 		return fmt.Sprintf("retention passed the position: %s from offset %s on were deleted before they were read; the log starts at %s now", several(p.Loss.To-p.Loss.From, "offset"), count(p.Loss.From), count(l.Start))
 	case Rewind:

@@ -25,6 +25,7 @@ type loop struct {
 	log   *slog.Logger
 	seed  maphash.Seed
 	heads heads
+	held  transactions
 	// headsErr is the last error of looking at heads, so that it is logged once.
 	headsErr string
 
@@ -117,8 +118,10 @@ func (l *loop) read(ctx context.Context) ([]sources.Group, error) {
 	var headsErr error
 	l.heads, headsErr = l.heads.look(ctx, l.src.Heads, stand, undated)
 	l.sayHeads(ctx, headsErr)
+	l.hold(ctx, groups)
 	for _, g := range groups {
 		l.heads.fill(g.Lines)
+		l.held.fill(g.Lines)
 	}
 	return groups, nil
 }
@@ -132,6 +135,19 @@ func (l *loop) sayHeads(ctx context.Context, err error) {
 	case ctx.Err() == nil && err.Error() != l.headsErr:
 		l.headsErr = err.Error()
 		l.log.Warn("the heads of standing lines cannot be looked at", "err", err)
+	}
+}
+
+// hold asks which transactions hold the stable ends that stand.
+func (l *loop) hold(ctx context.Context, groups []sources.Group) {
+	var lines []sources.Lag
+	now := l.w.Clock()
+	for _, g := range groups {
+		lines = append(lines, l.watch(g.Name).held(g, l.w.rules, now)...)
+	}
+	var err error
+	if l.held, err = l.held.look(ctx, l.src.Transactions, lines, now); err != nil && ctx.Err() == nil {
+		l.log.Debug("what holds a stable end cannot be asked for", "err", err)
 	}
 }
 

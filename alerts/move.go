@@ -163,6 +163,9 @@ func (p *progress) hang(l sources.Lag, now time.Time) {
 		p.Hanging.Watch.start(now)
 	}
 	p.Hanging.Behind = l.End - l.StableEnd
+	if l.Transaction != nil {
+		p.Hanging.By = l.Transaction
+	}
 }
 
 // close watches how retention comes closer to a position that stands.

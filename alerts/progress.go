@@ -70,6 +70,8 @@ type hanging struct {
 	At     int64     `json:",omitzero"` // the stable end that stands
 	End    int64     `json:",omitzero"` // the end when it began to
 	Behind int64     `json:",omitzero"` // offsets that lie past it now
+
+	By *sources.Transaction `json:",omitempty"` // what is known of it; nil: nothing yet
 }
 
 // jump is a position that went back.

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/unwedge/unwedge/sources"
@@ -28,6 +29,8 @@ func title(in *Incident, ill []trouble, worst trouble) string {
 		return capital(partitions(lines)) + " of group " + in.Group + has(len(lines)) + "no owner"
 	case DataLoss:
 		return fmt.Sprintf("%s of partition %d of %s were deleted before group %s read them", several(l.p.Loss.To-l.p.Loss.From, "offset"), l.Number, l.Topic, in.Group)
+	case OpenTransaction:
+		return fmt.Sprintf("A transaction of %s holds partition %d of %s at offset %s, past its own time-out", cmp.Or(l.p.Hanging.By.ID, fmt.Sprintf("producer %d", l.p.Hanging.By.ProducerID)), l.Number, l.Topic, count(l.StableEnd))
 	case Slow:
 		return capital(partitions(lines)) + has(len(lines)) + "fallen behind by more than " + about(l.rule.BehindAfter)
 	}

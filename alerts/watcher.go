@@ -43,6 +43,8 @@ type Watched struct {
 	Lag     LagReader
 	Heads   HeadReader
 	Records RecordReader
+	// Transactions may be nil: then nobody asks what holds a stable end.
+	Transactions TransactionReader
 }
 
 // Watcher is the lag loop: for each source it reads, judges, opens and resolves

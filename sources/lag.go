@@ -76,6 +76,17 @@ type Lag struct {
 	// them; nil when it does not. Share groups have it (KIP-1226): records behind
 	// their position may be done already.
 	Counted *int64
+	// Transaction is the one that holds the stable end; nil when nobody asked, or
+	// none is known to.
+	Transaction *Transaction
+}
+
+// Transaction is one that is open in a partition.
+type Transaction struct {
+	ProducerID int64
+	ID         string        // transactional id; "" when it is not known
+	Since      time.Time     // by the broker's clock; zero when not known
+	Timeout    time.Duration // the producer's transaction.timeout.ms; 0 when not known
 }
 
 // Group is one reading of one group: the whole of it at one moment, because

@@ -180,7 +180,7 @@ func (c *config) weekly() review.Weekly {
 func watched(list []source) (out []alerts.Watched) {
 	for _, s := range list {
 		if s.kafka != nil {
-			out = append(out, alerts.Watched{Name: s.Name(), Lag: s.kafka, Heads: s.kafka, Records: s.kafka})
+			out = append(out, alerts.Watched{Name: s.Name(), Lag: s.kafka, Heads: s.kafka, Records: s.kafka, Transactions: s.kafka})
 		}
 	}
 	return out
