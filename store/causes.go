@@ -201,8 +201,8 @@ func causeFirsts(ctx context.Context, q querier, c choice, list []int64, causes 
 	}
 	for _, status := range c.statuses {
 		for _, at := range []string{"listed_at", "expires_at"} {
-			columns = append(columns, `COALESCE((SELECT `+at+` FROM letters WHERE cause = c.number AND status = ? AND `+at+` > 0`+queues+` ORDER BY `+at+` LIMIT 1), 0)`)
-			args = append(args, status)
+			columns = append(columns, `COALESCE((SELECT `+at+` FROM letters WHERE cause = c.number AND shelf = ? AND status = ? AND `+at+` > 0`+queues+` ORDER BY `+at+` LIMIT 1), 0)`)
+			args = append(args, string(shelf(review.Status(status))), status)
 		}
 	}
 	return each(ctx, q, func(r *sql.Rows) error {

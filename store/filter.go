@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/unwedge/unwedge/review"
@@ -57,8 +58,7 @@ func chosenQueues(ctx context.Context, q querier, f review.Filter) ([]int64, err
 	return append([]int64{}, list...), err
 }
 
-// where is the choice as a condition on the columns of letters or, without its
-// text, of tallies.
+// where is the choice without its text as a condition on the columns of tallies.
 func (c choice) where(table string) (string, []any) {
 	in, args := inList(table+".status", c.statuses)
 	if c.queues != nil {
@@ -70,9 +70,23 @@ func (c choice) where(table string) (string, []any) {
 	return in, args
 }
 
+// whereStands is the choice without its text as a condition on letters. Their
+// indexes have the shelf; which of its letters are meant the status says.
+func (c choice) whereStands() (string, []any) {
+	var shelves []string
+	for _, status := range c.statuses {
+		if on := string(shelf(review.Status(status))); !slices.Contains(shelves, on) {
+			shelves = append(shelves, on)
+		}
+	}
+	on, first := inList("letters.shelf", shelves)
+	in, args := c.where("letters")
+	return on + " AND " + in, append(first, args...)
+}
+
 // whereLetters is the whole choice as a condition on letters.
 func (c choice) whereLetters() (string, []any) {
-	in, args := c.where("letters")
+	in, args := c.whereStands()
 	if c.text != "" {
 		in, args = in+" AND "+c.text, append(args, c.textArgs...)
 	}

@@ -131,7 +131,7 @@ func (c choice) page(after []int64, limit int) (string, []any) {
 			case "queue":
 				one.queues = []int64{v}
 			}
-			in, args := one.where("letters")
+			in, args := one.whereStands()
 			query, args := one.stream(in, args, after, limit)
 			parts, all = append(parts, "SELECT * FROM ("+query+")"), append(all, args...)
 		}

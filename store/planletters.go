@@ -99,7 +99,7 @@ func (s *Store) KeysBeside(ctx context.Context, plan, source, queue string, most
 		}
 		return err
 	}, `SELECT l.id, l.found_at, l.dead_at, l.topic_id, l.line, l.place, p.key, p.original_key FROM letters l JOIN payloads p ON p.letter = l.number
-		WHERE l.queue = (SELECT number FROM queues WHERE source = ? AND name = ?) AND l.status IN ('open', 'snoozed')
+		WHERE l.queue = (SELECT number FROM queues WHERE source = ? AND name = ?) AND l.shelf IN ('open', 'snoozed')
 		AND l.number NOT IN (SELECT letter FROM plan_order WHERE plan = ?) ORDER BY l.number DESC LIMIT ?`, source, queue, plan, most)
 	if err != nil {
 		return fmt.Errorf("read the keys of the other letters of %s: %w", queue, err)

@@ -166,8 +166,8 @@ func (s *Store) listedQueues(ctx context.Context) ([]review.Queue, map[int64]int
 		return err
 	}, `SELECT q.number, source, name, kind, broker_id, partitions, messages, exact, retention_us, feeds_from, redrive_to, redriving, read_at,
 		error, scan_error, scanned_at, older, note,
-		COALESCE((SELECT listed_at FROM letters l WHERE l.queue = q.number AND l.status = 'open' ORDER BY listed_at LIMIT 1), 0),
-		COALESCE((SELECT listed_at FROM letters l WHERE l.queue = q.number AND l.status = 'expired' ORDER BY listed_at LIMIT 1), 0)
+		COALESCE((SELECT listed_at FROM letters l WHERE l.queue = q.number AND l.shelf = 'open' ORDER BY listed_at LIMIT 1), 0),
+		COALESCE((SELECT listed_at FROM letters l WHERE l.queue = q.number AND l.shelf = 'expired' ORDER BY listed_at LIMIT 1), 0)
 		FROM queues q WHERE listed ORDER BY source, name`)
 	return list, places, err
 }
@@ -201,5 +201,5 @@ func madeAgain(ctx context.Context, tx *sql.Tx, queue int64, id string) error {
 	if err := expiredBefore(ctx, tx, otherTopic, queue, id); err != nil {
 		return err
 	}
-	return move(ctx, tx, review.Expired, `queue = ? AND status IN ('open', 'snoozed') AND `+otherTopic, queue, id)
+	return move(ctx, tx, review.Expired, `queue = ? AND shelf IN ('open', 'snoozed') AND `+otherTopic, queue, id)
 }

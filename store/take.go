@@ -347,7 +347,7 @@ const otherTopic = `topic_id <> ? AND topic_id <> ''`
 // decided of the others may be taken back: then they are expired too.
 func (t *taking) forget(ctx context.Context, which string, args ...any) error {
 	args = append([]any{t.queue}, args...)
-	gone, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE queue = ? AND status IN ('open', 'snoozed') AND `+which, args...)
+	gone, err := column[string](ctx, t.tx, `SELECT id FROM letters WHERE queue = ? AND shelf IN ('open', 'snoozed') AND `+which, args...)
 	if err != nil {
 		return err
 	}
@@ -357,15 +357,22 @@ func (t *taking) forget(ctx context.Context, which string, args ...any) error {
 	return t.expire(ctx, gone)
 }
 
+// someAre is false when no letter of the queue at hand has a status, so that
+// nobody goes through a shelf for none.
+const someAre = `EXISTS (SELECT 1 FROM tallies t WHERE t.queue = letters.queue AND t.status = letters.status AND t.letters > 0)`
+
 // expiredBefore notes of letters that are being redriven, or are discarded, that
 // they will be expired when that comes to nothing. which is a condition on
 // letters of one queue, whose number is the first argument.
 func expiredBefore(ctx context.Context, tx *sql.Tx, which string, args ...any) error {
-	for _, decided := range []struct{ table, state, status string }{
-		{"items", `state IN ('planned', 'sending')`, "redriving"}, {"discard_items", `state = 'discarded'`, "discarded"},
+	for _, decided := range []struct {
+		table, state string
+		status       review.Status
+	}{
+		{"items", `state IN ('planned', 'sending')`, review.Redriving}, {"discard_items", `state = 'discarded'`, review.Discarded},
 	} {
 		_, err := tx.ExecContext(ctx, `UPDATE `+decided.table+` SET status_before = 'expired' WHERE status_before <> 'expired' AND `+decided.state+`
-			AND letter IN (SELECT number FROM letters WHERE queue = ? AND status = '`+decided.status+`' AND `+which+`)`, args...)
+			AND letter IN (SELECT number FROM letters WHERE queue = ? AND `+someAre+` AND shelf = '`+string(shelf(decided.status))+`' AND status = '`+string(decided.status)+`' AND `+which+`)`, args...)
 		if err != nil {
 			return err
 		}
@@ -386,7 +393,7 @@ func (t *taking) absent(ctx context.Context) error {
 			gone = append(gone, id)
 		}
 		return err
-	}, `SELECT id, message_id FROM letters WHERE queue = ? AND status IN ('open', 'snoozed') AND message_id <> ''`, t.queue)
+	}, `SELECT id, message_id FROM letters WHERE queue = ? AND shelf IN ('open', 'snoozed') AND message_id <> ''`, t.queue)
 	if err != nil {
 		return err
 	}
@@ -426,7 +433,7 @@ func (t *taking) letterRow(values []any, n int64, l review.Letter) []any {
 		micros(l.Timestamp), micros(l.DeadAt), micros(l.FailedAt), micros(l.ExpiresAt), l.ExpiryIs,
 		l.Origin.Queue, optional(l.Origin.Partition), optional(l.Origin.Offset), l.Origin.Group, micros(l.Origin.Timestamp),
 		l.Reason.Class, l.Reason.RootClass, l.Reason.Message, l.Reason.Code,
-		optional(l.Attempts), l.Looks, l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body), arrival(l, t.caughtUp))
+		optional(l.Attempts), l.Looks, l.Convention, l.RedriveTo, l.NotTheOriginal, bodySize(l.Body), arrival(l, t.caughtUp), string(shelf(l.Status)))
 }
 
 // payloadRow appends the values of a letter's bytes.
@@ -452,11 +459,11 @@ func bodySize(body []byte) int64 {
 
 // The columns of a row as they are written.
 const (
-	letterWidth   = 38
+	letterWidth   = 39
 	letterColumns = `number, id, queue, cause, status, listed_at, found_at, died_week, found_week, expires_week, outcome, returned_from, returns,
 		topic_id, line, place, message_id, recorded_at, dead_at, failed_at, expires_at, expiry_is,
 		origin_queue, origin_partition, origin_offset, origin_group, origin_at,
-		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size, arrived_at`
+		reason_class, reason_root, reason_message, reason_code, attempts, looks, convention, redrive_to, not_original, body_size, arrived_at, shelf`
 	payloadWidth   = 10
 	payloadColumns = `letter, key, original_key, body, headers, system, error_headers, inferred, earlier, stack`
 )

@@ -64,11 +64,26 @@ func move(ctx context.Context, tx *sql.Tx, to review.Status, which string, args 
 	if len(moved) == 0 {
 		return nil
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE letters SET status = ? WHERE `+which, append([]any{string(to)}, args...)...)
-	if err != nil {
+	set, values := `status = ?`, []any{string(to)}
+	for k := range moved {
+		if shelf(k.status) != shelf(to) {
+			set, values = `status = ?, shelf = ?`, []any{string(to), string(shelf(to))}
+		}
+	}
+	if _, err = tx.ExecContext(ctx, `UPDATE letters SET `+set+` WHERE `+which, append(values, args...)...); err != nil {
 		return fmt.Errorf("make letters %s: %w", to, err)
 	}
 	return moved.save(ctx, tx)
+}
+
+// shelf is where letters of a status stand in lists. Those that are being
+// redriven and those that were share one, so that no index is written for what
+// has been sent.
+func shelf(s review.Status) review.Status {
+	if s == review.Redriving {
+		return review.Redriven
+	}
+	return s
 }
 
 // countLetters counts letters by kind, as tallies would.
