@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/unwedge/unwedge/sources"
 )
@@ -76,6 +77,38 @@ func TestC21AnEmptyPartitionCountsZero(t *testing.T) {
 	n.lag(t, 60, 0, 42)
 	n.lag(t, 60, 1, 0)
 	n.say(t, 60, 1, "empty, no commit")
+}
+
+func TestC23WhoIsCaughtUpHasNoLag(t *testing.T) {
+	m := model{until: 60}
+	for _, end := range []int64{0, 0, 0, 0, 4, 2, 3, 1} {
+		m.lines = append(m.lines, modelLine{end: fixed(end), pos: fixed(end)})
+	}
+	m.lines[0].pos, m.lines[1].pos = fixed(sources.NoCommit), fixed(sources.NoCommit)
+	n := m.run(t)
+	for line := range m.lines {
+		n.lag(t, 60, line, 0)
+	}
+	quiet(t, n)
+}
+
+// TestC29AShareGroupIsListed with the broker's own count of what waits, or what
+// lies past its start where the broker does not count; and it is said that
+// nobody judges it.
+func TestC29AShareGroupIsListed(t *testing.T) {
+	counted := int64(31)
+	for waits, count := range map[int64]*int64{40: nil, 31: &counted} {
+		m := model{until: 60, lines: []modelLine{{end: fixed(90), pos: fixed(50)}}, edit: func(_ int, g *sources.Group) {
+			g.Protocol, g.Lines[0].Counted = sources.Share, count
+		}}
+		n := m.run(t)
+		n.check(t, []want{{60, 0, Unknown, GroupScope}})
+		n.lag(t, 60, 0, waits)
+		if why := n.said(60, 0).Reason; !strings.Contains(why, "share group") {
+			t.Errorf("it is said: %s", why)
+		}
+		quiet(t, n)
+	}
 }
 
 func TestC32AnIdleTopicIsNotStopped(t *testing.T) {
@@ -208,4 +241,41 @@ func TestC45AReplayFromTheBeginning(t *testing.T) {
 	n.check(t, []want{{300, 0, OK, NoScope}, {1200, 0, OK, NoScope}})
 	n.say(t, 300, 0, "catching up, about 40 min left")
 	quiet(t, n)
+}
+
+// TestC93NothingIsToldBeforeThereIsAHistory: a small lag right after the start is
+// not called anything yet, and what is told names a partition and numbers.
+func TestC93NothingIsToldBeforeThereIsAHistory(t *testing.T) {
+	n := (&model{until: 230, lines: []modelLine{{pos: stuck(func(t int) int64 { return busy(t) }, 30, never)}, {}}}).run(t)
+	quiet(t, n)
+	n = (&model{until: 600, lines: []modelLine{{pos: stuck(busy, 30, never)}, {}}}).run(t)
+	in := n.opened()[0]
+	if len(in.Lines) != 1 || !strings.Contains(in.Title, "Partition 0 of A") || !strings.Contains(in.Reason, "records behind it") {
+		t.Errorf("%s: %s", in.Title, in.Reason)
+	}
+}
+
+// TestC95HoveringAroundTheLimitIsOnePage: the age goes over behind_after and
+// under it every half minute, then is nothing, then is far over it.
+func TestC95HoveringAroundTheLimitIsOnePage(t *testing.T) {
+	late := func(t int) int { // seconds behind
+		switch {
+		case t < 1800:
+			return 0
+		case t < 3000:
+			return 890 + 20*(t/30%2)
+		case t < 4200:
+			return 0
+		}
+		return 1800
+	}
+	high := int64(0)
+	m := model{until: 6000, through: true, rules: Rules{List: []Rule{{BehindAfter: 15 * time.Minute}}}, lines: []modelLine{{pos: func(t int) int64 {
+		high = max(high, busy(t-late(t)))
+		return high
+	}}, {}}}
+	n := m.run(t)
+	if pages, resolved := n.pages(), n.resolved(); len(pages) != 2 || pages[1] < 4200 || len(resolved) != 1 || resolved[0] < 3000 || resolved[0] > 4200 {
+		t.Errorf("paged at %v, resolved at %v", pages, resolved)
+	}
 }

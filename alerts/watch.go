@@ -234,7 +234,11 @@ func notJudged(g sources.Group) Step {
 	var step Step
 	for _, l := range g.Lines {
 		lag := sources.NotKnown
-		if l.Err == nil && l.PositionErr == nil && l.Position != sources.NoCommit {
+		switch {
+		case l.Err != nil || l.PositionErr != nil || l.Position == sources.NoCommit:
+		case l.Counted != nil:
+			lag = *l.Counted
+		default:
 			lag = max(0, l.End-max(l.Position, l.Start))
 		}
 		step.Judgements = append(step.Judgements, Judgement{

@@ -128,6 +128,25 @@ func TestABurstIsOneIncidentUntilItIsCalm(t *testing.T) {
 	p.want("a.dlq dead_letter_burst trigger resolve", "a.dlq dead_letter_burst trigger")
 }
 
+// TestC90ADeadLetterQueueThatIsNeverEmptyHidesNothing: 2,400 letters have lain
+// there for a week. One more is no page, fifty more are one, and what arrives
+// while others are redriven counts although the queue gets shorter.
+func TestC90ADeadLetterQueueThatIsNeverEmptyHidesNothing(t *testing.T) {
+	p := newPostRoom(t, alerts.BurstRule{MoreThan: 49, Within: 10 * time.Minute})
+	p.arrive("a.dlq", 2400, 7*24*time.Hour, "ca_one")
+	p.pass(time.Hour)
+	p.arrive("a.dlq", 1, 0, "ca_one")
+	p.pass(11 * time.Minute)
+	p.want()
+	p.arrive("a.dlq", 50, 0, "ca_one")
+	p.want("a.dlq dead_letter_burst trigger")
+	p.arrive("a.dlq", 20, 0, "ca_one")
+	a, err := p.LettersArrived(t.Context(), alerts.DeadLetterQueue{Source: "payments", Name: "a.dlq"}, p.rules[0], p.now)
+	if must(t, err); a.Count != 70 {
+		t.Errorf("%d arrived", a.Count)
+	}
+}
+
 // TestLettersThatTrickleAreNoBurst: fifty within any ten minutes, for two hours.
 func TestLettersThatTrickleAreNoBurst(t *testing.T) {
 	p := newPostRoom(t, fifty)
