@@ -73,10 +73,23 @@ type Apart struct {
 type Delivery struct {
 	Notifier   string
 	Event      string // trigger, acknowledge, update, resolve
+	State      DeliveryState
 	AcceptedAt time.Time
 	Attempts   int
-	Err        string
+	Err        string // of the last attempt, or why it is held back, or needless
 }
+
+// DeliveryState is how an event stands at its notifier.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Waiting  DeliveryState = "pending" // tried until it is accepted
+	HeldBack DeliveryState = "held"    // not tried: silenced, or for later
+	Accepted DeliveryState = "accepted"
+	GaveUp   DeliveryState = "gave_up"  // refused for good
+	Needless DeliveryState = "needless" // it need not be told any more, and never was
+)
 
 var (
 	// ErrNotFound is an incident that is not there.

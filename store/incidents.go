@@ -215,12 +215,13 @@ func addDeliveries(ctx context.Context, q querier, list []alerts.Incident) error
 		var id string
 		var d alerts.Delivery
 		var accepted int64
-		err := r.Scan(&id, &d.Notifier, &d.Event, &accepted, &d.Attempts, &d.Err)
+		err := r.Scan(&id, &d.Notifier, &d.Event, &d.State, &accepted, &d.Attempts, &d.Err)
 		if in := at[id]; in != nil {
 			d.AcceptedAt = instant(accepted)
 			in.Deliveries = append(in.Deliveries, d)
 		}
 		return err
-	}, `SELECT incident, notifier, event, accepted_at, attempts, error FROM outbox
+	}, `SELECT incident, notifier, event, CASE WHEN state = 'muted' THEN 'needless' WHEN state = 'pending' AND attempts = 0 AND held_until <> 0 THEN 'held' ELSE state END,
+			accepted_at, attempts, error FROM outbox
 		WHERE `+these+` ORDER BY step, written_at, notifier`, args...)
 }

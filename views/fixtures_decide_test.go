@@ -141,6 +141,12 @@ func incidentTaken() IncidentPage {
 	p := incidentPage()
 	p.AcknowledgedBy, p.AcknowledgedAt = "ops-1", ist(10, 2, 48, 30)
 	p.Silences = []SilenceRow{{ID: "si_1", Source: "*", Group: "payment-*", Topic: "*", By: "ops-1", Reason: "known, the fix is on its way", From: ist(10, 2, 48, 0), Until: ist(10, 4, 0, 0)}}
+	p.Incident.Deliveries = []DeliveryRow{
+		{Notifier: "oncall", Event: "trigger", State: "accepted", AcceptedAt: ist(10, 2, 47, 1), Attempts: 1},
+		{Notifier: "second", Event: "trigger", State: "held", Error: "silenced until 2026-09-09T22:30:00Z"},
+		{Notifier: "hook", Event: "trigger", State: "gave_up", Attempts: 2, Error: "refused for good: answered 422"},
+		{Notifier: "oncall", Event: "trigger", State: "needless", Error: "it was over before it was to be told"},
+	}
 	return p
 }
 

@@ -36,7 +36,8 @@ type IncidentRow struct {
 // DeliveryRow is what became of one message to one notifier.
 type DeliveryRow struct {
 	Notifier   string
-	Event      string // trigger, acknowledge, resolve
+	Event      string // trigger, acknowledge, update, resolve
+	State      string // pending, held, accepted, gave_up, needless; "" tells by AcceptedAt
 	AcceptedAt time.Time
 	Attempts   int
 	Error      string
@@ -114,9 +115,35 @@ func (d DeliveryRow) event() string {
 	return Visible(d.Event)
 }
 
+// taken tells in a word or two whether it was.
+func (d DeliveryRow) taken() string {
+	switch d.State {
+	case "held":
+		return "held back"
+	case "gave_up":
+		return "refused for good"
+	case "needless":
+		return "not sent"
+	}
+	return "not taken yet"
+}
+
+// hue is that of what was not taken: held back is meant to be so.
+func (d DeliveryRow) hue() Hue {
+	switch d.State {
+	case "held", "needless":
+		return NotKnown
+	case "gave_up":
+		return Stuck
+	}
+	return Risk
+}
+
 // tries is how a delivery went.
 func (d DeliveryRow) tries() string {
 	switch {
+	case d.Attempts == 0 && d.AcceptedAt.IsZero() && d.Error != "":
+		return capital(Visible(d.Error))
 	case d.AcceptedAt.IsZero() && d.Error != "":
 		return Plural(d.Attempts, "attempt") + "; the last said: " + Visible(d.Error)
 	case d.AcceptedAt.IsZero():

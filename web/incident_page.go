@@ -86,7 +86,7 @@ func incidentRow(i alerts.Incident) views.IncidentRow {
 		Severity: i.Severity, OpenedAt: i.OpenedAt, ResolvedAt: i.ResolvedAt, Resolution: i.Resolution, Pages: i.Pages,
 	}
 	for _, d := range i.Deliveries {
-		row.Deliveries = append(row.Deliveries, views.DeliveryRow{Notifier: d.Notifier, Event: d.Event, AcceptedAt: d.AcceptedAt, Attempts: d.Attempts, Error: d.Err})
+		row.Deliveries = append(row.Deliveries, views.DeliveryRow{Notifier: d.Notifier, Event: d.Event, State: string(d.State), AcceptedAt: d.AcceptedAt, Attempts: d.Attempts, Error: d.Err})
 	}
 	return row
 }
@@ -156,6 +156,7 @@ func incidentTimeline(i alerts.Incident) []views.Moment {
 	if !i.AcknowledgedAt.IsZero() {
 		add(views.Moment{At: i.AcknowledgedAt, Text: "Acknowledged by " + cmp.Or(i.AcknowledgedBy, "somebody"), Mark: "acknowledge"})
 	}
+	add(views.Moment{At: i.ClosedAt, Text: "Closed by hand in the pager", More: "It pages again if it still stands after a while.", Mark: "clock"})
 	add(views.Moment{At: i.ResolvedAt, Text: "Resolved", More: sentence(i.Resolution), Mark: "resolved"})
 	slices.SortStableFunc(out, func(a, b views.Moment) int { return a.At.Compare(b.At) })
 	return out

@@ -76,6 +76,7 @@ type apartJSON struct {
 type deliveryJSON struct {
 	Notifier   string     `json:"notifier"`
 	Event      string     `json:"event"`
+	State      string     `json:"state"`
 	AcceptedAt *time.Time `json:"accepted_at"`
 	Attempts   int        `json:"attempts"`
 	Error      *string    `json:"error"`
@@ -110,7 +111,7 @@ func incidentOf(i alerts.Incident) incidentJSON {
 		out.Partitions = append(out.Partitions, lineJSON{Topic: l.Topic, Partition: number(int64(l.Number))})
 	}
 	for _, d := range i.Deliveries {
-		out.Deliveries = append(out.Deliveries, deliveryJSON{Notifier: d.Notifier, Event: d.Event, AcceptedAt: instant(d.AcceptedAt), Attempts: d.Attempts, Error: known(d.Err)})
+		out.Deliveries = append(out.Deliveries, deliveryJSON{Notifier: d.Notifier, Event: d.Event, State: string(d.State), AcceptedAt: instant(d.AcceptedAt), Attempts: d.Attempts, Error: known(d.Err)})
 	}
 	return out
 }

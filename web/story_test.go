@@ -73,7 +73,7 @@ func stall(line sources.Partition) alerts.Incident {
 			Suspects: []alerts.Suspect{{Offset: 118204, Apart: []alerts.Apart{{Field: "currency", Value: `"INRR"`, Usual: `"INR" in 500 of 500`}}}},
 			Waiting:  12400, Peers: "the other five move", Owner: "retry (m-1)", Sample: 500, Line: line, Position: 118204, Since: thursday.Add(-13 * time.Minute),
 		},
-		Deliveries: []alerts.Delivery{{Notifier: "oncall", Event: "trigger", AcceptedAt: thursday.Add(-time.Minute), Attempts: 1}},
+		Deliveries: []alerts.Delivery{{Notifier: "oncall", Event: "trigger", State: alerts.Accepted, AcceptedAt: thursday.Add(-time.Minute), Attempts: 1}},
 	}
 }
 
