@@ -33,7 +33,7 @@ func (e *Edit) headers(l sources.DeadLetter) ([]edited, error) {
 	if e != nil && e.Headers != nil {
 		return relisted(l, *e.Headers)
 	}
-	var list []edited
+	list := make([]edited, 0, len(l.Headers))
 	for _, h := range l.Headers {
 		list = append(list, edited{Header: h})
 	}

@@ -42,14 +42,10 @@ var standIn = Lineage{Item: "rd_00000000-0000-0000-0000-000000000000-1000000", L
 // AsPlanned is a letter as it is sent: by the edit and by what its plan says of
 // its headers, whatever the rules have become meanwhile.
 func AsPlanned(l sources.DeadLetter, e *Edit, p HeaderPlan, from Lineage) (sources.DeadLetter, error) {
-	dropped := map[string]bool{}
-	for _, name := range p.Dropped {
-		dropped[name] = true
-	}
-	for _, name := range p.Kept { // some of this name were dropped by the edit, not by a rule
-		delete(dropped, name)
-	}
-	sent, _, err := depart(l, e, func(name string) bool { return dropped[name] }, from)
+	sent, _, _, err := pack(l, e, func(name string) bool {
+		// Of a name that is kept too some were dropped by the edit, not by a rule.
+		return slices.Contains(p.Dropped, name) && !slices.Contains(p.Kept, name)
+	}, from)
 	return sent, err
 }
 
@@ -61,29 +57,36 @@ func byRules(l sources.DeadLetter, drop []string) func(string) bool {
 	}
 }
 
-// depart makes a letter ready: what the edit wrote is sent, of the rest what is
-// not dropped, byte for byte and in its order, and ours behind it.
+// depart makes a letter ready, and tells what becomes of its headers.
 func depart(l sources.DeadLetter, e *Edit, dropped func(name string) bool, from Lineage) (sources.DeadLetter, HeaderPlan, error) {
-	sent, err := e.Apply(l)
+	sent, theirs, own, err := pack(l, e, dropped, from)
 	if err != nil {
 		return sent, HeaderPlan{}, err
 	}
-	headers, err := e.headers(l)
-	if err != nil {
-		return sent, HeaderPlan{}, err
-	}
-	headers = slices.DeleteFunc(headers, func(h edited) bool { return !h.fresh && dropped(h.Name) })
-	if n := len(headers); l.Place.MessageID != "" && n > maxAttributes {
-		return sent, HeaderPlan{}, fmt.Errorf("a message of SQS has at most %d attributes, and this one would have %d", maxAttributes, n)
-	}
-	own := ownHeaders(l, len(headers), from)
-	p := plannedHeaders(l.Headers, headers)
+	p := plannedHeaders(l.Headers, theirs)
 	for _, h := range own {
 		p.Added = append(p.Added, h.Name)
 	}
-	sent.Headers = slices.Concat(plain(headers), own)
-	sent.Key, sent.OriginalKey = sent.RedriveKey(), nil
 	return sent, p, nil
+}
+
+// pack makes a letter ready: what the edit wrote is sent, of the rest what is
+// not dropped, byte for byte and in its order, and our own headers behind theirs.
+func pack(l sources.DeadLetter, e *Edit, dropped func(name string) bool, from Lineage) (sent sources.DeadLetter, theirs []edited, own []sources.Header, err error) {
+	if sent, err = e.Apply(l); err != nil {
+		return sent, nil, nil, err
+	}
+	if theirs, err = e.headers(l); err != nil {
+		return sent, nil, nil, err
+	}
+	theirs = slices.DeleteFunc(theirs, func(h edited) bool { return !h.fresh && dropped(h.Name) })
+	if n := len(theirs); l.Place.MessageID != "" && n > maxAttributes {
+		return sent, nil, nil, fmt.Errorf("a message of SQS has at most %d attributes, and this one would have %d", maxAttributes, n)
+	}
+	own = ownHeaders(l, len(theirs), from)
+	sent.Headers = slices.Concat(plain(theirs), own)
+	sent.Key, sent.OriginalKey = sent.RedriveKey(), nil
+	return sent, theirs, own, nil
 }
 
 // plannedHeaders compares the headers of a letter with those that go.

@@ -99,13 +99,19 @@ func encodeHeaders(headers []sources.Header) []byte {
 }
 
 func decodeHeaders(b []byte) ([]sources.Header, error) {
-	list, err := decodeList(b)
-	if err != nil || len(list)%3 != 0 {
-		return nil, errors.Join(errCut, err)
+	if len(b) == 0 {
+		return nil, nil
 	}
-	var headers []sources.Header
-	for h := range slices.Chunk(list, 3) {
-		headers = append(headers, sources.Header{Name: string(h[0]), Type: string(h[1]), Value: h[2]})
+	headers := make([]sources.Header, 0, 8)
+	for len(b) > 0 {
+		var part [3][]byte
+		var err error
+		for i := range part {
+			if part[i], b, err = cutBytes(b); err != nil {
+				return nil, errCut
+			}
+		}
+		headers = append(headers, sources.Header{Name: string(part[0]), Type: string(part[1]), Value: part[2]})
 	}
 	return headers, nil
 }

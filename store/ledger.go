@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -69,14 +70,25 @@ func (s *Store) receipts(ctx context.Context, ids []string) ([]sources.Receipt, 
 	return all, err
 }
 
-// makeParcel makes the bytes that go of a letter as it lies in the store, and of
-// what its plan decided. The same comes of it however often it is made.
-func makeParcel(p planned, l review.Letter, o review.Options) (sources.Parcel, error) {
-	headers, err := decodeHeaderPlan(p.names)
-	if err != nil {
-		return sources.Parcel{}, fmt.Errorf("item %s: its header names: %w", p.item, err)
+// parcels makes parcels, one after the other.
+type parcels struct {
+	options review.Options
+	names   []byte // as they are stored; letters of a cause have the same as a rule
+	headers review.HeaderPlan
+}
+
+// make makes the bytes that go of a letter as it lies in the store, and of what
+// its plan decided. The same comes of it however often it is made.
+func (m *parcels) make(p planned) (sources.Parcel, error) {
+	l, o := p.letter, m.options
+	if m.names == nil || !bytes.Equal(m.names, p.names) {
+		headers, err := decodeHeaderPlan(p.names)
+		if err != nil {
+			return sources.Parcel{}, fmt.Errorf("item %s: its header names: %w", p.item, err)
+		}
+		m.names, m.headers = p.names, headers
 	}
-	sent, err := review.AsPlanned(l.DeadLetter, o.Edit, headers, review.Lineage{Item: p.item, Letter: l.ID})
+	sent, err := review.AsPlanned(l.DeadLetter, o.Edit, m.headers, review.Lineage{Item: p.item, Letter: l.ID})
 	if err != nil {
 		return sources.Parcel{}, fmt.Errorf("edit letter %s: %w", l.ID, err)
 	}

@@ -33,6 +33,7 @@ func (s *Store) load(ctx context.Context, load *review.Load, redrive string, aft
 	if err != nil || len(items) == 0 {
 		return err
 	}
+	maker := parcels{options: o}
 	load.Source, load.Last = items[0].letter.Source, items[len(items)-1].number
 	for _, p := range items {
 		if !p.letter.BodyKept {
@@ -44,7 +45,7 @@ func (s *Store) load(ctx context.Context, load *review.Load, redrive string, aft
 				return err
 			}
 		}
-		parcel, err := makeParcel(p, p.letter, o)
+		parcel, err := maker.make(p)
 		if errors.Is(err, errCut) {
 			return err
 		}

@@ -45,9 +45,18 @@ func (s *Store) Freeze(ctx context.Context, plan review.Plan, what review.Select
 	return int(total), nil
 }
 
+// runOfLine is how many letters of one partition follow on one another in a
+// redrive before those of the next: about a batch, so that several partitions are
+// sent to at the same time.
+const runOfLine = 800
+
+// freeze fixes the letters of a plan and their order: those of a partition stay
+// in theirs.
 func freeze(ctx context.Context, tx *sql.Tx, plan, where string, args []any) (int64, error) {
 	result, err := tx.ExecContext(ctx, `INSERT INTO plan_order (plan, place, letter)
-		SELECT ?, ROW_NUMBER() OVER (ORDER BY queue, line, place, number) - 1, number FROM letters WHERE `+where, append([]any{plan}, args...)...)
+		SELECT ?, ROW_NUMBER() OVER (ORDER BY queue, run, line, place, number) - 1, number FROM (SELECT queue, line, place, number,
+			(ROW_NUMBER() OVER (PARTITION BY queue, line ORDER BY place, number) - 1) / ? AS run FROM letters WHERE `+where+`) AS chosen`,
+		append([]any{plan, runOfLine}, args...)...)
 	if err != nil {
 		return 0, err
 	}
