@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/unwedge/unwedge/alerts"
@@ -15,6 +16,9 @@ import (
 func (s *Store) Hear(ctx context.Context, e alerts.Elsewhere, now time.Time) (changed bool, err error) {
 	err = s.in(ctx, func(tx *sql.Tx) error {
 		list, err := queryIncidents(ctx, tx, "id = ?", e.Incident)
+		if err == nil {
+			err = addDeliveries(ctx, tx, list)
+		}
 		if err != nil || len(list) == 0 || !list[0].ResolvedAt.IsZero() {
 			return err
 		}
@@ -54,7 +58,8 @@ func closeByHand(ctx context.Context, tx *sql.Tx, in alerts.Incident, e alerts.E
 	if err := tx.QueryRowContext(ctx, `SELECT closed_ref FROM incidents WHERE id = ?`, in.ID).Scan(&before); err != nil {
 		return "", err
 	}
-	if before == e.Ref && e.Ref != "" || !in.ClosedAt.IsZero() {
+	told := slices.ContainsFunc(in.Deliveries, func(d alerts.Delivery) bool { return d.Notifier == e.Notifier })
+	if before == e.Ref && e.Ref != "" || !in.ClosedAt.IsZero() || !told {
 		return "", nil
 	}
 	if in.AcknowledgedAt.IsZero() {

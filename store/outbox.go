@@ -52,17 +52,26 @@ func writeAcknowledges(ctx context.Context, tx *sql.Tx, incident, said string, n
 }
 
 // writeResolves writes the end of an incident to each notifier that has its
-// beginning, delivered or not. What was to be said in between, and was not, need
-// not be said any more.
+// beginning, delivered or not.
 func writeResolves(ctx context.Context, tx *sql.Tx, incident string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ? WHERE incident = ? AND state = ? AND attempts = 0 AND step > ? AND event IN (?, ?)`,
-		eventMuted, incident, eventPending, alerts.FirstStep, alerts.Trigger, alerts.Update)
-	if err != nil {
+	if err := dropNeedless(ctx, tx, incident); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
+	_, err := tx.ExecContext(ctx, insertEvent+`SELECT incident, notifier, ?, ?, ?, minimal, 0, ?, 0, ?, 0, '' FROM outbox
 		WHERE incident = ? AND step = ? AND state <> ? ON CONFLICT DO NOTHING`,
 		alerts.Resolve, alerts.LastStep, eventPending, micros(now), micros(now), incident, alerts.FirstStep, eventMuted)
+	return err
+}
+
+// dropNeedless drops what need not be told of an incident that is over: the lanes
+// whose page was held back, and everywhere else what was to be said between page
+// and end.
+func dropNeedless(ctx context.Context, tx *sql.Tx, incident string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, error = ? WHERE incident = ? AND state = ? AND attempts = 0 AND (
+		step > ? AND event IN (?, ?) OR notifier IN (SELECT b.notifier FROM outbox b
+			WHERE b.incident = outbox.incident AND b.step = ? AND b.state = ? AND b.attempts = 0 AND b.held_until <> 0))`,
+		eventMuted, "it was over before it was to be told", incident, eventPending, alerts.FirstStep, alerts.Trigger, alerts.Update,
+		alerts.FirstStep, eventPending)
 	return err
 }
 
@@ -160,9 +169,11 @@ func (s *Store) Settle(ctx context.Context, p alerts.Pending, r alerts.Result) e
 }
 
 // Undelivered is what notifiers have not been told yet, by notifier, and what
-// the last attempt at it ended with.
+// the last attempt at it ended with. What is held back, and what waits behind it,
+// is meant to wait.
 func (s *Store) Undelivered(ctx context.Context) ([]alerts.Backlog, error) {
 	var list []alerts.Backlog
+	now := time.Now()
 	err := each(ctx, s.read, func(r *sql.Rows) error {
 		var b alerts.Backlog
 		var oldest int64
@@ -172,7 +183,9 @@ func (s *Store) Undelivered(ctx context.Context) ([]alerts.Backlog, error) {
 		return err
 	}, `SELECT o.notifier, COUNT(*), MIN(o.written_at), COALESCE((SELECT l.error FROM outbox l
 			WHERE l.notifier = o.notifier AND l.state = 'pending' AND l.error <> '' ORDER BY l.attempted_at DESC LIMIT 1), '')
-		FROM outbox o WHERE o.state = 'pending' AND o.held_until <= ? GROUP BY o.notifier ORDER BY o.notifier`, micros(time.Now()))
+		FROM outbox o WHERE o.state = 'pending' AND o.held_until <= ?
+			AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.incident = o.incident AND b.notifier = o.notifier AND b.step < o.step AND b.state = 'pending' AND b.held_until > ?)
+		GROUP BY o.notifier ORDER BY o.notifier`, micros(now), micros(now))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}

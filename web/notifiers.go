@@ -96,13 +96,15 @@ func (s *Server) undelivered(ctx context.Context) ([]alerts.Backlog, error) {
 const lateFor = time.Minute
 
 // notDelivered are the notifiers that have not been told of something for a while.
+// One that is no longer configured cannot be told: that is said at start.
 func (s *Server) notDelivered(ctx context.Context) (out []views.NotDelivered) {
 	waiting, err := s.undelivered(ctx)
 	if err != nil {
 		return nil
 	}
 	for _, b := range waiting {
-		if s.Now().Sub(b.Oldest) > lateFor {
+		here := slices.ContainsFunc(s.Notifiers, func(n Notifier) bool { return n.Name == b.Notifier })
+		if here && s.Now().Sub(b.Oldest) > lateFor {
 			out = append(out, views.NotDelivered{Notifier: b.Notifier, Since: b.Oldest, Events: b.Events, Error: b.Err})
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // Notifier sends events to one address.
 type Notifier struct {
 	URL    func() (string, error) // asked for at each send: it may be a secret that changes
-	Secret func() (string, error) // as whsec_… or as it is; asked for at each send
+	Secret func() (string, error) // as whsec_… or as it is, one a line; asked for at each send
 	Client *http.Client           // as alerts.NewClient makes it
 }
 
@@ -48,20 +48,25 @@ func (n *Notifier) Notify(ctx context.Context, e alerts.Event) error {
 }
 
 // Sign makes the headers that prove a body: webhook-id (the same at every
-// attempt), webhook-timestamp (of this attempt), webhook-signature.
-func Sign(secret, id string, at time.Time, body []byte) (http.Header, error) {
-	key, err := keyOf(secret)
-	if err != nil {
-		return nil, err
-	}
+// attempt), webhook-timestamp (of this attempt), webhook-signature: one by each
+// secret, so that a receiver can be given a new one while the old one holds.
+func Sign(secrets, id string, at time.Time, body []byte) (http.Header, error) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "%s.%s.", id, stamp) // a hash takes everything
-	_, _ = mac.Write(body)
+	var signatures []string
+	for secret := range strings.Lines(strings.TrimSpace(secrets) + "\n") {
+		key, err := keyOf(secret)
+		if err != nil {
+			return nil, err
+		}
+		mac := hmac.New(sha256.New, key)
+		_, _ = fmt.Fprintf(mac, "%s.%s.", id, stamp) // a hash takes everything
+		_, _ = mac.Write(body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
 	header := http.Header{}
 	header.Set("webhook-id", id)
 	header.Set("webhook-timestamp", stamp)
-	header.Set("webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	header.Set("webhook-signature", strings.Join(signatures, " "))
 	return header, nil
 }
 

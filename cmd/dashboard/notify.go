@@ -48,6 +48,21 @@ func (n notifierConfig) recipient() alerts.Recipient {
 	return to
 }
 
+// remarkOrphans says at start what waits for notifiers that are no longer
+// configured: nobody is told of it any more.
+func (c *config) remarkOrphans(ctx context.Context, outbox web.Outbox, log *slog.Logger) {
+	waiting, err := outbox.Undelivered(ctx)
+	if err != nil {
+		log.Error("the outbox cannot be read", "err", err)
+	}
+	for _, b := range waiting {
+		if !slices.ContainsFunc(c.Notify, func(n notifierConfig) bool { return n.Name == b.Notifier }) {
+			log.Error("events wait for a notifier that is no longer configured: what it was paged of has to be resolved there by hand, or the notifier configured again",
+				"notifier", b.Notifier, "events", b.Events, "oldest", b.Oldest)
+		}
+	}
+}
+
 // notifiers are the configured notifiers as the pages name them.
 func (c *config) notifiers() (out []web.Notifier) {
 	for _, n := range c.Notify {

@@ -95,6 +95,7 @@ func (p program) dashboard(ctx context.Context, c *config, log *slog.Logger, mor
 	}
 	defer closeSources(list)
 	c.remark(log)
+	c.remarkOrphans(ctx, db, log)
 	go remarkSources(ctx, list, log)
 	h, err := c.furnish(db, list, log, more)
 	if err != nil {
