@@ -140,7 +140,7 @@ func (p *progress) couldRead(records int64, r reading) bool {
 	since, stalled := p.RoseAt, p.Wait.elapsed(r.now) >= p.Habit.threshold(r.rule.StallAfter)
 	if stalled {
 		since = p.ReadAt
-	} else if len(p.Marks) < fewestMarks || p.Position+records >= p.limitBefore() {
+	} else if len(p.Marks) < fewestMarks || p.Position+records >= p.limitBefore() || p.neverHadSoMuch() {
 		return true // a loss is only claimed when it was seen
 	}
 	var longest float64
@@ -150,6 +150,20 @@ func (p *progress) couldRead(records int64, r reading) bool {
 		longest = max(longest, float64(b.Position-a.Position)*steps)
 	}
 	return float64(records) <= 3*longest
+}
+
+// neverHadSoMuch tells whether more than twice as much waits as at the begin of
+// any step before: how fast the line reads when it need not wait for records is
+// then not known. A
+// transaction that ends lets go of all that it held, and a log whose start is
+// moved right behind its reader (as Kafka Streams does with repartition topics)
+// follows at once.
+func (p *progress) neverHadSoMuch() bool {
+	most := int64(0)
+	for _, m := range p.Marks[:len(p.Marks)-1] {
+		most = max(most, m.Lag)
+	}
+	return p.limitBefore()-p.Position > 2*most+p.Arrived
 }
 
 // hang watches a stable end that stands.

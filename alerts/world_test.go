@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,7 +25,11 @@ type world struct {
 	base                       int64
 	watch                      GroupWatch
 	chance                     *rand.Rand
-	blind                      int // seconds in failed readings
+	blind                      int     // seconds in failed readings
+	up, down                   int     // of a crash loop: seconds that a member works, and is away
+	lost                       [2]int  // from when to when no reading works
+	away                       [2]int  // from when to when we do not run
+	restarts                   float64 // share of readings before which we are restarted
 }
 
 // mishap is what goes wrong, when, and when it is over.
@@ -46,6 +51,7 @@ type worldLine struct {
 	bad             int64 // the offset that cannot be processed; -1
 	start           int64
 	retain          int64 // offsets that retention keeps behind the position; 0: all
+	batch           int64 // it is committed after so many records, too; 0: by time alone
 }
 
 func (l *worldLine) end() int64 { return int64(len(l.marker)) }
@@ -60,12 +66,13 @@ func (l *worldLine) readable(from int64) bool {
 	return false
 }
 
-func (l *worldLine) produce(second int) {
+func (l *worldLine) produce(second int, open bool) {
 	l.arrive += l.rate
 	for ; l.arrive >= 1; l.arrive-- {
 		l.marker = append(l.marker, false)
 	}
 	switch {
+	case open: // a transaction is, from the stable end on
 	case l.transactions == 0:
 		l.stable = l.end()
 	case second%l.transactions == 0 && l.stable < l.end():
@@ -128,6 +135,24 @@ func (w *world) rolling() bool {
 
 func (w *world) gone() bool { return w.trouble.kind == "stop" && w.troubled() }
 
+// crashed tells whether the member of the bad record is away until it is
+// started again, and how often it was.
+func (w *world) crashed() (bool, int) {
+	if w.trouble.kind != "crash" || !w.troubled() {
+		return false, 0
+	}
+	t := w.now - w.trouble.from
+	return t%(w.up+w.down) >= w.up, t / (w.up + w.down)
+}
+
+// name is what a member is called now: another one after each start.
+func (w *world) name(member string) string {
+	if _, n := w.crashed(); n > 0 && member == w.lines[w.trouble.line].owner {
+		return fmt.Sprint(member, "-", n)
+	}
+	return member
+}
+
 // works tells whether the owner of a line is at work on it.
 func (w *world) works(l *worldLine) bool {
 	switch {
@@ -138,13 +163,16 @@ func (w *world) works(l *worldLine) bool {
 	case w.troubled() && w.trouble.kind == "all":
 		return false
 	}
+	if down, _ := w.crashed(); down {
+		return l.owner != w.lines[w.trouble.line].owner
+	}
 	return true
 }
 
 func (w *world) second() {
 	for i, l := range w.lines {
-		l.produce(w.now)
-		if w.trouble.kind == "poison" && i == w.trouble.line {
+		l.produce(w.now, w.trouble.kind == "transaction" && w.troubled() && i == w.trouble.line)
+		if (w.trouble.kind == "poison" || w.trouble.kind == "crash") && i == w.trouble.line {
 			switch w.now {
 			case w.trouble.from:
 				l.bad = l.end()
@@ -157,7 +185,7 @@ func (w *world) second() {
 			continue
 		}
 		l.consume()
-		if w.now%w.commit == 0 {
+		if w.now%w.commit == 0 || l.batch > 0 && l.done-l.committed >= l.batch {
 			l.committed = l.done
 		}
 		if l.retain > 0 {
@@ -175,8 +203,16 @@ func (w *world) reading() sources.Group {
 	if w.gone() {
 		g.State = "Empty"
 	} else {
+		down, _ := w.crashed()
 		for _, m := range w.members {
-			g.Members = append(g.Members, sources.Member{ID: m})
+			if !down || m != w.lines[w.trouble.line].owner {
+				g.Members = append(g.Members, sources.Member{ID: w.name(m)})
+			}
+		}
+		if len(g.Members) == 0 {
+			g.State = "Empty"
+		} else if down {
+			g.State = "PreparingRebalance" // the others wait for the session time-out
 		}
 	}
 	for i, l := range w.lines {
@@ -184,8 +220,8 @@ func (w *world) reading() sources.Group {
 			Partition: sources.Partition{Source: "s", Group: "g", Topic: "A", Number: int32(i)},
 			Position:  w.base + l.committed, Start: w.base + l.start, End: w.base + l.end(), StableEnd: w.base + l.stable,
 		}
-		if !w.rolling() && !w.gone() {
-			lag.Owner = l.owner
+		if !w.rolling() && g.State == "Stable" {
+			lag.Owner = w.name(l.owner)
 		}
 		if w.luck(w.looked) {
 			lag.Head = sources.HeadNone
@@ -208,15 +244,30 @@ type spokenOf struct {
 	Judgement
 }
 
+// again is a watch as a restart reads it from the store.
+func again(w GroupWatch) (read GroupWatch) {
+	text, err := json.Marshal(w)
+	if err == nil {
+		err = json.Unmarshal(text, &read)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return read
+}
+
 // play runs the world to its end, with a restart of ours now and then.
 func (w *world) play() (all []spokenOf, steps []Step) {
 	for w.now <= w.until {
 		w.second()
-		if w.now%w.poll != 0 {
+		if w.now%w.poll != 0 || w.now >= w.away[0] && w.now < w.away[1] {
 			continue
 		}
+		if w.luck(w.restarts) {
+			w.watch = again(w.watch)
+		}
 		g := w.reading()
-		if w.luck(w.failing) {
+		if w.now >= w.lost[0] && w.now < w.lost[1] || w.luck(w.failing) {
 			g.Err = errors.New("timed out")
 			w.blind += w.poll
 		}
