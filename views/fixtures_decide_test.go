@@ -140,6 +140,7 @@ func notifiersPage() NotifiersPage {
 func incidentTaken() IncidentPage {
 	p := incidentPage()
 	p.AcknowledgedBy, p.AcknowledgedAt = "ops-1", ist(10, 2, 48, 30)
+	p.Skip, p.Skips = "/skips/new?group=payment-retry-consumer-group&partition=3", skipsPage().Skips[:2]
 	p.Silences = []SilenceRow{{ID: "si_1", Source: "*", Group: "payment-*", Topic: "*", By: "ops-1", Reason: "known, the fix is on its way", From: ist(10, 2, 48, 0), Until: ist(10, 4, 0, 0)}}
 	p.Incident.Deliveries = []DeliveryRow{
 		{Notifier: "oncall", Event: "trigger", State: "accepted", AcceptedAt: ist(10, 2, 47, 1), Attempts: 1},
@@ -148,6 +149,56 @@ func incidentTaken() IncidentPage {
 		{Notifier: "oncall", Event: "trigger", State: "needless", Error: "it was over before it was to be told"},
 	}
 	return p
+}
+
+func skipPlan() SkipPage {
+	head := headRecord()
+	return SkipPage{
+		Frame: frame(IncidentsSection, "Park and skip", ist(10, 2, 52, 4)), Source: "payments", Group: "payment-retry-consumer-group", Topic: "payment.retry.requests", Partition: 3,
+		From: 118204, To: 118205, End: 133494, Queue: "payment.retry.requests.dlq", Head: head, Incident: &IncidentRef{"0199303b-7c1e-7a11-8f00-5d2b7a3c9142", 142},
+		WaitsFor: "Stop group payment-retry-consumer-group: it still has 6 members (retry-7c9f-0, retry-7c9f-1, retry-7c9f-2, retry-7c9f-3, retry-7c9f-4 and 1 more). Kafka takes a new position only while there are none.",
+		Parked:   []ParkedRow{{Offset: 118204, Key: head.Key, At: head.At, Size: head.Size}},
+	}
+}
+
+func skipMany() SkipPage {
+	p := skipPlan()
+	p.To, p.ToOffset, p.Stoppable = 118207, "118207", true
+	p.Parked = append(p.Parked, ParkedRow{Offset: 118205, Key: Bytes{Null: true}, Size: 12}, ParkedRow{Offset: 118206, Key: text("pay_3"), Size: 512})
+	return p
+}
+
+func skipRefused() SkipPage {
+	p := skipPlan()
+	p.Parked, p.Head, p.WaitsFor, p.Problem = nil, nil, "", "Partition 3 of payment.retry.requests for group payment-retry-consumer-group stands at 118206 by now, not at 118204."
+	return p
+}
+
+func skipArmed() SkipPage {
+	p := skipPlan()
+	p.ID, p.State, p.By, p.ArmedAt, p.ExpiresAt = "sk_0199", "armed", "ops-1", ist(10, 2, 52, 4), ist(10, 3, 22, 4)
+	return p
+}
+
+func skipDone() SkipPage {
+	p := skipArmed()
+	p.State, p.Outcome, p.WaitsFor, p.EndedAt = "done", "freed", "", ist(10, 2, 54, 0)
+	p.Parked[0].Place = "payment.retry.requests.dlq, partition 0, offset 12"
+	return p
+}
+
+func skipFailed() SkipPage {
+	p := skipArmed()
+	p.State, p.WaitsFor, p.EndedAt, p.Error = "failed", "", ist(10, 3, 22, 5), "Its time is over. Stop group payment-retry-consumer-group: it still has 6 members."
+	return p
+}
+
+func skipsPage() SkipsPage {
+	row := SkipRow{ID: "sk_2", State: "done", Outcome: "freed", Source: "payments", Group: "payment-retry-consumer-group", Topic: "payment.retry.requests", Partition: 3, From: 118204, To: 118205, Records: 1, By: "ops-1", At: ist(10, 2, 52, 4)}
+	armed, failed := row, row
+	armed.ID, armed.State, armed.Outcome, armed.At = "sk_3", "armed", "", ist(14, 9, 0, 0)
+	failed.ID, failed.State, failed.Outcome, failed.At = "sk_1", "failed", "", ist(2, 9, 0, 0)
+	return SkipsPage{Frame: frame(IncidentsSection, "Park and skip", ist(14, 9, 41, 0)), Skips: []SkipRow{armed, row, failed}, Pager: Pager{Shown: 3, Total: Unknown}}
 }
 
 // decisions are the fixtures of this file.
@@ -169,6 +220,14 @@ func decisions() []fixture {
 		{"incident-taken", incidentTaken()},
 		{"notifiers", notifiersPage()},
 		{"notifiers-empty", NotifiersPage{Frame: quietFrame(IncidentsSection, "Notifiers", ist(14, 9, 0, 0))}},
+		{"skip-plan", skipPlan()},
+		{"skip-many", skipMany()},
+		{"skip-refused", skipRefused()},
+		{"skip-armed", skipArmed()},
+		{"skip-done", skipDone()},
+		{"skip-failed", skipFailed()},
+		{"skips", skipsPage()},
+		{"skips-empty", SkipsPage{Frame: quietFrame(IncidentsSection, "Park and skip", ist(14, 9, 0, 0))}},
 		{"audit", auditPage()},
 		{"audit-empty", AuditPage{Frame: quietFrame(AuditSection, "Audit", ist(14, 9, 0, 0)), By: "ops-9"}},
 	}

@@ -466,6 +466,10 @@ func component(t testing.TB, page any) templ.Component {
 		return Discards(p)
 	case DiscardPage:
 		return Discard(p)
+	case SkipPage:
+		return Skip(p)
+	case SkipsPage:
+		return Skips(p)
 	case SilencesPage:
 		return Silences(p)
 	case TakenPage:

@@ -72,6 +72,8 @@ type IncidentPage struct {
 	AcknowledgedBy string // "" while nobody has
 	AcknowledgedAt time.Time
 	Silences       []SilenceRow // that hold back its page now
+	Skip           string       // address of the plan of a skip past its head; "" where there is none
+	Skips          []SkipRow    // of its lines since it began, oldest first
 }
 
 // SuspectRow is a record that may be the one that blocks.

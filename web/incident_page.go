@@ -108,6 +108,11 @@ func (s *Server) showIncident(c echo.Context) error {
 	if page.Silences, err = s.silencesOf(c.Request().Context(), i); err != nil {
 		return err
 	}
+	if page.Skip = skipHref(i); i.Group != "" {
+		if page.Skips, err = s.skipsOf(c.Request().Context(), i); err != nil {
+			return err
+		}
+	}
 	if s.Lives != nil {
 		if page.Redrives, err = s.Lives.RedrivesAt(c.Request().Context(), id); err != nil {
 			return err

@@ -90,6 +90,11 @@ var routes = []route{
 	{method: http.MethodPost, path: "/silences/:id", needs: operator, handle: (*Server).doEndSilence},
 	{method: http.MethodGet, path: "/notifiers", needs: viewer, handle: (*Server).showNotifiers},
 	{method: http.MethodPost, path: "/notifiers/:name/test", needs: operator, handle: (*Server).doTest},
+	{method: http.MethodGet, path: "/skips", needs: viewer, handle: (*Server).showSkips},
+	{method: http.MethodPost, path: "/skips", needs: operator, handle: (*Server).doSkip},
+	{method: http.MethodGet, path: "/skips/new", needs: operator, handle: (*Server).showNewSkip},
+	{method: http.MethodGet, path: "/skips/:id", needs: reader, handle: (*Server).showSkip},
+	{method: http.MethodPost, path: "/skips/:id", needs: operator, handle: (*Server).doSkipOrder},
 	{method: http.MethodGet, path: "/queues", needs: viewer, handle: (*Server).showQueues},
 	{method: http.MethodGet, path: "/static/:version/:name", needs: anyone, handle: (*Server).showStatic},
 

@@ -116,3 +116,36 @@ func TestASkipThatIsNoneSaysWhichField(t *testing.T) {
 		}
 	}
 }
+
+// The way from an incident to an armed skip works without script, and a plan
+// that is refused says why.
+func TestASkipIsArmedFromItsPlan(t *testing.T) {
+	w := story()
+	s := w.server(t)
+	g := w.board.Groups[0]
+	l := g.Lines[0]
+	target := newSkipHref(l.Partition)
+	page := get(s, target).Body.String()
+	for _, want := range []string{"payment.events.dlq", "Stop group retry.", "INRR", `action="/skips"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the plan does not have %q", want)
+		}
+	}
+	form := "source=" + l.Source + "&group=" + l.Group + "&topic=" + l.Topic + "&partition=0&offset=7&to_offset="
+	if a := post(s, "/skips", form); a.Code != http.StatusSeeOther || !strings.HasSuffix(a.Header().Get("Location"), "/skips/sk_1") {
+		t.Fatalf("armed: %d %s", a.Code, a.Body)
+	}
+	if page := get(s, "/skips/sk_1").Body.String(); !strings.Contains(page, "Disarm") || !strings.Contains(page, "Stop group retry.") {
+		t.Error("the page of an armed skip has no way back, or not what it waits for")
+	}
+	if page := get(s, "/skips").Body.String(); !strings.Contains(page, "/skips/sk_1") {
+		t.Error("it is not listed")
+	}
+	if a := post(s, "/skips/sk_1", "do=disarm"); a.Code != http.StatusSeeOther || w.siding.kept[0].State != skips.Disarmed {
+		t.Errorf("disarmed: %d %s", a.Code, w.siding.kept[0].State)
+	}
+	w.siding.refuse = &skips.StateError{Why: "it stands at 9 by now"}
+	if a := post(s, "/skips", form); a.Code != http.StatusConflict || !strings.Contains(a.Body.String(), "stands at 9 by now") {
+		t.Errorf("refused: %d", a.Code)
+	}
+}

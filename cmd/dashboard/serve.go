@@ -177,7 +177,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	}}
 
 	h.watchman = skips.NewWatchman(skippable(list), db, c.rules().For("", "", "").StallAfter, log)
-	h.watchman.Changed = func(string) { events.Publish("incident") }
+	h.watchman.Changed = func(id string) { events.Publish("incident", id) }
 
 	h.remover = &review.Remover{Removals: db, Takers: takers(list), Log: log}
 
@@ -208,7 +208,10 @@ func (c *config) face(h *house, db *store.Store, list []source, to []alerts.Reci
 		events.Publish("incident", ids...)
 		h.watcher.Wake()
 	}}
-	skipper := &skips.Desk{Sources: skippable(list), Book: db, History: db, Now: time.Now, Changed: func(string) { h.watchman.Wake() }}
+	skipper := &skips.Desk{Sources: skippable(list), Book: db, History: db, Now: time.Now, Changed: func(id string) {
+		events.Publish("incident", id)
+		h.watchman.Wake()
+	}}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
 		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
