@@ -38,6 +38,7 @@ func (w *GroupWatch) episode(step *Step, g sources.Group, lines []line, now time
 	case w.Incident == nil && len(ill) > 0:
 		step.Opened = w.open(g, ill, lines, step.Judgements, now)
 	case w.Incident != nil:
+		w.count(ill, lines, step.Judgements, now)
 		step.Updated = w.update(ill, lines, step.Judgements, now)
 		step.Resolved = w.settle(ill, lines, step.Judgements, now)
 		if step.Resolved != nil {
@@ -110,6 +111,7 @@ func (w *GroupWatch) open(g sources.Group, ill []trouble, lines []line, js []Jud
 	w.Stood = map[lineKey]*stood{}
 	w.Calm.stop()
 	w.take(ill, lines, js, now)
+	w.count(ill, lines, js, now)
 	return clone(w.Incident)
 }
 

@@ -28,6 +28,7 @@ type Incident struct {
 	Title      string
 	Reason     string
 	Evidence   Evidence
+	Toll       Toll
 	OpenedAt   time.Time
 	UpdatedAt  time.Time
 	ResolvedAt time.Time // zero while it is open

@@ -185,7 +185,7 @@ func (l *loop) conclude(groups []sources.Group, readErr error) *result {
 	now := l.w.Clock()
 	r := &result{
 		now: now, groups: make(map[string]*GroupView, len(groups)),
-		turn: Turn{Source: l.src.Name, At: now, Watches: map[string][]byte{}},
+		turn: Turn{Source: l.src.Name, At: now, Watches: map[string][]byte{}, Tolls: map[string]Toll{}},
 	}
 	here := make(map[string]bool, len(groups))
 	for _, g := range groups {
@@ -242,6 +242,9 @@ func (l *loop) step(r *result, g sources.Group, s Step) {
 		if in != nil {
 			l.change(r, in, s)
 		}
+	}
+	if in := l.watches[g.Name].Incident; in != nil {
+		r.turn.Tolls[in.ID] = in.Toll
 	}
 	l.standing(r, g.Name, view, s)
 }

@@ -78,6 +78,9 @@ func (m *memory) Turn(_ context.Context, t Turn) error {
 	for _, c := range t.Incidents {
 		m.change(c, t.At)
 	}
+	for id, toll := range t.Tolls {
+		m.incidents[id].Toll = toll
+	}
 	return nil
 }
 

@@ -14,6 +14,7 @@ type Turn struct {
 	Watches   map[string][]byte // JSON of the watches that changed, by group
 	Forgotten []string          // groups that are gone for good
 	Incidents []Change
+	Tolls     map[string]Toll // what each open incident costs by now, by id
 }
 
 // Change is an incident as a reading left it.

@@ -12,7 +12,7 @@ import (
 )
 
 const incidentColumns = `number, id, source, group_name, queue, verdict, scope, severity, owner, runbook, pages, already_so,
-	title, reason, lines, notify, evidence, opened_at, updated_at, resolved_at, resolution, acknowledged_at, acknowledged_by, closed_at`
+	title, reason, lines, notify, evidence, opened_at, updated_at, resolved_at, resolution, acknowledged_at, acknowledged_by, closed_at, toll`
 
 // saveIncident inserts an incident under the next number, or updates what a
 // reading can change of it: its number, and who took it, stay as they are.
@@ -67,13 +67,14 @@ func insertIncident(ctx context.Context, tx *sql.Tx, in alerts.Incident) error {
 	lines, err1 := json.Marshal(in.Lines)
 	notify, err2 := json.Marshal(in.Notify)
 	evidence, err3 := json.Marshal(in.Evidence)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	toll, err4 := json.Marshal(in.Toll)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO incidents (`+incidentColumns+`) VALUES (`+marks(24)+`)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO incidents (`+incidentColumns+`) VALUES (`+marks(25)+`)`,
 		number, in.ID, in.Source, in.Group, in.Queue, in.Verdict, in.Scope, in.Severity, in.Owner, in.Runbook, in.Pages, in.AlreadySo,
 		in.Title, in.Reason, string(lines), string(notify), string(evidence), micros(in.OpenedAt), micros(in.UpdatedAt),
-		micros(in.ResolvedAt), in.Resolution, micros(in.AcknowledgedAt), in.AcknowledgedBy, micros(in.ClosedAt))
+		micros(in.ResolvedAt), in.Resolution, micros(in.AcknowledgedAt), in.AcknowledgedBy, micros(in.ClosedAt), string(toll))
 	if err != nil {
 		return err
 	}
@@ -189,12 +190,15 @@ func queryIncidents(ctx context.Context, q querier, where string, args ...any) (
 
 func scanIncident(rows *sql.Rows) (alerts.Incident, error) {
 	var in alerts.Incident
-	var lines, notify, evidence []byte
+	var lines, notify, evidence, toll []byte
 	var opened, updated, resolved, acknowledged, closed int64
 	err := rows.Scan(&in.Number, &in.ID, &in.Source, &in.Group, &in.Queue, &in.Verdict, &in.Scope, &in.Severity, &in.Owner, &in.Runbook,
 		&in.Pages, &in.AlreadySo, &in.Title, &in.Reason, &lines, &notify, &evidence, &opened, &updated, &resolved, &in.Resolution,
-		&acknowledged, &in.AcknowledgedBy, &closed)
+		&acknowledged, &in.AcknowledgedBy, &closed, &toll)
 	if err != nil {
+		return in, err
+	}
+	if in.Toll, err = readToll(toll); err != nil {
 		return in, err
 	}
 	in.OpenedAt, in.UpdatedAt, in.ResolvedAt, in.AcknowledgedAt, in.ClosedAt = instant(opened), instant(updated), instant(resolved), instant(acknowledged), instant(closed)

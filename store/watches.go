@@ -28,7 +28,7 @@ func (s *Store) Watches(ctx context.Context, source string) (map[string][]byte, 
 // Turn writes down all that one reading of a source changed: the watches, the
 // incidents, and the events that tell of them. It is all there or nothing is.
 func (s *Store) Turn(ctx context.Context, t alerts.Turn) error {
-	if len(t.Watches)+len(t.Forgotten)+len(t.Incidents) == 0 {
+	if len(t.Watches)+len(t.Forgotten)+len(t.Incidents)+len(t.Tolls) == 0 {
 		return nil
 	}
 	return s.in(ctx, func(tx *sql.Tx) error {
@@ -38,6 +38,11 @@ func (s *Store) Turn(ctx context.Context, t alerts.Turn) error {
 		for _, c := range t.Incidents {
 			if err := saveChange(ctx, tx, c, t.At); err != nil {
 				return fmt.Errorf("save incident %s: %w", c.ID, err)
+			}
+		}
+		for id, toll := range t.Tolls {
+			if err := saveToll(ctx, tx, id, toll); err != nil {
+				return fmt.Errorf("save what incident %s costs: %w", id, err)
 			}
 		}
 		return nil
@@ -67,6 +72,9 @@ func saveWatches(ctx context.Context, tx *sql.Tx, t alerts.Turn) error {
 // saveChange saves an incident and writes the events that it leads to.
 func saveChange(ctx context.Context, tx *sql.Tx, c alerts.Change, now time.Time) error {
 	if err := saveIncident(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := saveToll(ctx, tx, c.ID, c.Toll); err != nil {
 		return err
 	}
 	for _, notifier := range c.Tell {
