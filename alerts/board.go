@@ -46,5 +46,6 @@ type LineView struct {
 	Owner     string        // "client id (member id)"; "" when nobody is assigned
 	Note      string        // "no commit yet", "1 control record after the last message"
 	Err       string
+	Grows     int64   // records a minute by which its lag grew at the last readings; 0: it does not, or nobody knows
 	Spark     []int64 // lag at the last readings, oldest first
 }

@@ -52,7 +52,7 @@ type scene struct {
 // evidence is what can be told without reading a record.
 func (s scene) evidence() Evidence {
 	e := s.incident.Evidence
-	e.Owner = s.line.Owner
+	e.Owner, e.Grows, e.RetentionAt = s.line.Owner, s.line.Grows, s.line.RetentionAt
 	if suspectable(s.line.Verdict) {
 		e.Position, e.Since = s.line.Position, s.line.Since
 	}

@@ -54,6 +54,9 @@ type Evidence struct {
 	Position int64             // where it stood; sources.NoCommit or sources.NotKnown
 	Since    time.Time         // when the line began to stand, on our clock
 	Missing  string            // what could not be read, in a sentence; "" when nothing
+
+	Grows       int64     // records a minute by which what waits there grows; 0: it does not, or nobody knows
+	RetentionAt time.Time // when retention reaches the position at the speed at which it came closer; zero: not known
 }
 
 // Suspect is a record at or after the position that may be the one that
@@ -115,6 +118,19 @@ const (
 	Open      Status = "open"
 	Resolved  Status = "resolved"
 )
+
+// Subject is the record at the head, or where the line stands when it was not
+// read, as the configured links take it.
+func (in Incident) Subject() sources.Subject {
+	e := in.Evidence
+	switch {
+	case e.Head != nil:
+		return e.Head.Subject(in.Group)
+	case e.Line.Topic != "":
+		return sources.Subject{Topic: e.Line.Topic, Partition: int64(e.Line.Number), Offset: e.Position, Group: in.Group}
+	}
+	return sources.Subject{Partition: -1, Offset: -1, Group: in.Group}
+}
 
 // NotToAcknowledge is why the incident cannot be acknowledged; "" when it can.
 func (in Incident) NotToAcknowledge() string {

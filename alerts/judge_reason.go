@@ -15,6 +15,9 @@ func (l line) tell(j *Judgement, g group, c census) {
 	if !l.unread() {
 		j.Lag, j.Behind = l.p.lag(l.Lag), l.p.behind(l.Lag, g.now)
 	}
+	if left, ok := l.p.timeLeft(g.now); ok && j.Lag > 0 {
+		j.RetentionAt = g.now.Add(left).Truncate(time.Minute)
+	}
 	if l.Err == nil && l.PositionErr == nil && !l.p.FirstAt.IsZero() {
 		j.Note = l.p.note(l.Lag)
 	}

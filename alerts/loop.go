@@ -226,7 +226,7 @@ func (l *loop) gone(r *result, g sources.Group, w *GroupWatch) {
 
 // step takes over what a reading led to.
 func (l *loop) step(r *result, g sources.Group, s Step) {
-	view := viewer{now: r.now, heads: l.heads, before: l.shown.groups[g.Name]}.group(g, s.Judgements)
+	view := viewer{now: r.now, every: l.w.rules.PollEvery, heads: l.heads, before: l.shown.groups[g.Name]}.group(g, s.Judgements)
 	r.groups[g.Name] = &view
 	r.read = append(r.read, g)
 	for _, warning := range s.Warnings {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/unwedge/unwedge/sources"
 )
 
 // EventKind is what an event tells of its incident.
@@ -27,13 +29,14 @@ type Event struct {
 	Kind     EventKind
 	At       time.Time // when what it tells of happened, not when it is sent
 	Incident Incident
-	Summary  string // a sentence or two, plain text, as long as they have to be
-	Link     string // page of the incident; "" without a base_url
-	Waiting  int64  // readable records that wait now; sources.NotKnown when not known
-	Late     bool   // a trigger whose incident has ended before it could be sent
-	Minimal  bool   // the whole was refused: send no more than must be there
-	Repeat   bool   // a trigger of one that somebody closed in the pager while it still stood
-	Key      string // fingerprint of the key that its page went with; "" when there is none
+	Summary  string            // a sentence or two, plain text, as long as they have to be
+	Link     string            // page of the incident; "" without a base_url
+	Links    []sources.Address // outside, to what knows more of the record at the head
+	Waiting  int64             // readable records that wait now; sources.NotKnown when not known
+	Late     bool              // a trigger whose incident has ended before it could be sent
+	Minimal  bool              // the whole was refused: send no more than must be there
+	Repeat   bool              // a trigger of one that somebody closed in the pager while it still stood
+	Key      string            // fingerprint of the key that its page went with; "" when there is none
 }
 
 // Notifier tells somebody of an event. An error that wraps ErrPermanent means

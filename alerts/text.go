@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Wording struct {
 	// that a page that comes late does not tell an old number. It may be nil, or
 	// answer sources.NotKnown: then it is told what the incident had.
 	Waiting func(Incident) int64
+	Links   map[string]sources.Links // by source: to what knows more of the record at the head
 }
 
 // next is the event of an outbox, in words.
@@ -40,7 +42,6 @@ func (w Wording) next(in Incident, p Pending) Event {
 // Event is an incident at one turn of it, in words.
 func (w Wording) Event(in Incident, kind EventKind, minimal bool) Event {
 	e := Event{ID: in.ID + "-" + string(kind), Kind: kind, Incident: in, Minimal: minimal, Waiting: waited(in), At: in.OpenedAt}
-	ended := !in.ResolvedAt.IsZero()
 	switch kind {
 	case Resolve:
 		e.At = in.ResolvedAt
@@ -49,9 +50,9 @@ func (w Wording) Event(in Incident, kind EventKind, minimal bool) Event {
 	case Update:
 		e.At = in.UpdatedAt
 	case Trigger:
-		e.Late = ended
+		e.Late = ended(in)
 	}
-	if w.Waiting != nil && !ended {
+	if w.Waiting != nil && !ended(in) {
 		if n := w.Waiting(in); n != sources.NotKnown {
 			e.Waiting = n
 		}
@@ -59,8 +60,20 @@ func (w Wording) Event(in Incident, kind EventKind, minimal bool) Event {
 	if w.BaseURL != "" {
 		e.Link = strings.TrimRight(w.BaseURL, "/") + "/incidents/" + in.ID
 	}
+	e.Links = w.links(in)
 	e.Summary = w.summary(e)
 	return e
+}
+
+// What a page takes of links: a header may have made an address of any length.
+const (
+	mostLinks   = 5
+	longestLink = 2000 // characters
+)
+
+func (w Wording) links(in Incident) []sources.Address {
+	all := slices.DeleteFunc(w.Links[in.Source].For(in.Subject()), func(a sources.Address) bool { return len(a.URL) > longestLink })
+	return all[:min(len(all), mostLinks)]
 }
 
 // summary is the page itself: which line, since when, how many wait, how the
@@ -86,11 +99,19 @@ func (w Wording) summary(e Event) string {
 	case n > 1:
 		fmt.Fprintf(&b, "; %s records wait", count(n))
 	}
+	if n := in.Evidence.Grows; n > 0 && e.Waiting > 0 {
+		fmt.Fprintf(&b, ", %s more a minute", count(n))
+	}
+	if at := in.Evidence.RetentionAt; !at.IsZero() && !ended(in) {
+		fmt.Fprintf(&b, "; retention reaches it at about %s", w.clock(at, in.OpenedAt))
+	}
 	if in.Evidence.Peers != "" && in.Verdict == HeadOfLineStall {
 		b.WriteString("; " + in.Evidence.Peers)
 	}
 	return sentence(b.String()) + after(atHead(in.Evidence))
 }
+
+func ended(in Incident) bool { return !in.ResolvedAt.IsZero() }
 
 // waited is what waited in an incident's lines when its evidence was gathered:
 // what stood behind their heads, and the heads.

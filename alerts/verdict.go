@@ -49,8 +49,12 @@ type Judgement struct {
 	Lag     int64     // readable records that wait; sources.NotKnown when not known
 
 	Behind time.Duration // age of the oldest unread record by our own history of the end; negative: that does not reach back
-	Note   string        // what is worth saying beside the lag: "no commit yet"; "" when nothing is
-	Page   bool          // this reading opened an incident that pages, and the line is one of its lines
+	// RetentionAt is when retention reaches the position, at the speed at which it
+	// came closer; zero when it does not, or nobody knows.
+	RetentionAt time.Time
+
+	Note string // what is worth saying beside the lag: "no commit yet"; "" when nothing is
+	Page bool   // this reading opened an incident that pages, and the line is one of its lines
 }
 
 // ranks order the verdicts from what can wait to what cannot.

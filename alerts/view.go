@@ -19,6 +19,7 @@ func worstFirst(a, b GroupView) int {
 // viewer makes the views of one group out of what was read and judged.
 type viewer struct {
 	now    time.Time
+	every  time.Duration // between two readings
 	heads  heads
 	before *GroupView                      // the view one reading ago; nil when there was none
 	lines  map[sources.Partition]*LineView // those of before
@@ -48,6 +49,7 @@ func (v viewer) group(g sources.Group, judged []Judgement) GroupView {
 			line = v.unread(j)
 		}
 		line.Spark = v.spark(line)
+		line.Grows = grows(line.Spark, v.every)
 		view.Lines = append(view.Lines, line)
 	}
 	view.sum()
@@ -158,6 +160,23 @@ func (v viewer) spark(line LineView) []int64 {
 		spark = append(spark, last.Spark[max(0, len(last.Spark)-sparkReadings+1):]...)
 	}
 	return append(spark, line.Lag)
+}
+
+// growthOver is at how many of the last readings is looked for how fast a lag
+// grows: five minutes of them at the usual pace.
+const growthOver = 20
+
+// grows is by how many records a minute a lag grew; 0 when it did not, or when
+// too few readings tell.
+func grows(spark []int64, every time.Duration) int64 {
+	spark = spark[max(0, len(spark)-growthOver):]
+	first := slices.IndexFunc(spark, func(lag int64) bool { return lag >= 0 })
+	last := len(spark) - 1
+	if first < 0 || last-first < 3 || spark[last] < 0 || every <= 0 {
+		return 0
+	}
+	took := time.Duration(last-first) * every
+	return max(0, int64(float64(spark[last]-spark[first])/took.Minutes()))
 }
 
 // clientNames names members as "client id (member id)", by member id.

@@ -9,9 +9,9 @@ import (
 	"github.com/unwedge/unwedge/alerts"
 )
 
-// Deeds is what was done about an incident, oldest first: to itself, by redrives
-// that sent its records, and to the letters that were made of the record at its
-// head or of one of the next. cut says that there are more than most.
+// Deeds is what was done about an incident, oldest first: to itself, by skips of
+// its group while it stood, by redrives that sent its records, and to the letters
+// that were made of the record at its head or of one of the next. cut says that there are more than most.
 func (s *Store) Deeds(ctx context.Context, incident string, most int) (deeds []alerts.Deed, cut bool, err error) {
 	subjects, err := s.subjects(ctx, incident)
 	if err != nil {
@@ -44,8 +44,10 @@ const atHead = ` FROM incidents n JOIN letters l ON l.origin_queue = n.head_topi
 func (s *Store) subjects(ctx context.Context, incident string) ([]string, error) {
 	return column[string](ctx, s.read, `SELECT ?
 		UNION SELECT id FROM redrives WHERE incident = ?
+		UNION SELECT s.id FROM incidents n JOIN skips s ON s.source = n.source AND s.group_name = n.group_name
+			AND (s.ended_at = 0 OR s.ended_at >= n.opened_at) AND (n.resolved_at = 0 OR s.armed_at <= n.resolved_at) WHERE n.id = ?
 		UNION SELECT l.id`+atHead+` WHERE n.id = ? AND n.head_offset >= 0
 		UNION SELECT d.id`+atHead+` JOIN discard_items i ON i.letter = l.number JOIN discards d ON d.number = i.discard WHERE n.id = ? AND n.head_offset >= 0
 		UNION SELECT r.id`+atHead+` JOIN items i ON i.letter = l.number JOIN redrives r ON r.number = i.redrive WHERE n.id = ? AND n.head_offset >= 0`,
-		incident, incident, pollMost, incident, pollMost, incident, pollMost, incident)
+		incident, incident, incident, pollMost, incident, pollMost, incident, pollMost, incident)
 }

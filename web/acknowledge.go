@@ -21,7 +21,7 @@ func (s *Server) doAcknowledgeJSON(c echo.Context) error {
 		if err != nil {
 			return 0, nil, orMissing(err, "incident", id)
 		}
-		return http.StatusOK, incidentOf(in), nil
+		return http.StatusOK, s.incidentOf(in), nil
 	})
 }
 

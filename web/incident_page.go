@@ -10,6 +10,7 @@ import (
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/payload"
+	"github.com/unwedge/unwedge/sources"
 	"github.com/unwedge/unwedge/views"
 )
 
@@ -103,7 +104,7 @@ func (s *Server) showIncident(c echo.Context) error {
 		Scope: string(i.Scope), Queue: i.Queue, Reason: sentence(i.Reason), Owner: i.Owner, Runbook: i.Runbook, Waiting: i.Evidence.Waiting,
 		Peers: sentence(i.Evidence.Peers), LineOf: i.Evidence.Owner, Head: recordView(i.Evidence.Head, i.Evidence), HeadWhy: headWhy(i),
 		Suspects: suspectRows(i.Evidence), Sample: i.Evidence.Sample, Timeline: incidentTimeline(i),
-		AcknowledgedBy: i.AcknowledgedBy, AcknowledgedAt: i.AcknowledgedAt,
+		Links: s.linksOf(i.Source, i.Subject()), AcknowledgedBy: i.AcknowledgedBy, AcknowledgedAt: i.AcknowledgedAt,
 	}
 	if page.Silences, err = s.silencesOf(c.Request().Context(), i); err != nil {
 		return err
@@ -203,4 +204,13 @@ func (s *Server) chartOf(g alerts.GroupView, i alerts.Incident) *views.Chart {
 		chart.Since = time.Time{}
 	}
 	return chart
+}
+
+// linksOf are the configured links that lead to one record.
+func (s *Server) linksOf(source string, of sources.Subject) []views.OutLink {
+	var out []views.OutLink
+	for _, at := range s.configured(source).Links.For(of) {
+		out = append(out, views.OutLink{Text: at.Name, URL: at.URL})
+	}
+	return out
 }

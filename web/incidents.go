@@ -39,7 +39,7 @@ func (s *Server) showIncidentsJSON(c echo.Context) error {
 	}
 	answer := incidentsJSON{Incidents: make([]incidentJSON, 0, len(incidents)), NextCursor: cursorJSON(next)}
 	for _, i := range incidents {
-		answer.Incidents = append(answer.Incidents, incidentOf(i))
+		answer.Incidents = append(answer.Incidents, s.incidentOf(i))
 	}
 	return ok(c, answer)
 }
@@ -53,5 +53,5 @@ func (s *Server) showIncidentJSON(c echo.Context) error {
 	if err != nil {
 		return orMissing(err, "incident", id)
 	}
-	return ok(c, incidentOf(i))
+	return ok(c, s.incidentOf(i))
 }

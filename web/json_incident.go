@@ -24,10 +24,12 @@ type incidentJSON struct {
 	Severity       *string        `json:"severity"`
 	Owner          *string        `json:"owner"`
 	Runbook        *string        `json:"runbook"`
+	Links          []linkJSON     `json:"links"` // outside, of the record at the head
 	Pages          bool           `json:"pages"`
 	Title          string         `json:"title"`
 	Reason         string         `json:"reason"`
 	Evidence       evidenceJSON   `json:"evidence"`
+	Toll           tollJSON       `json:"toll"`
 	OpenedAt       *time.Time     `json:"opened_at"`
 	UpdatedAt      *time.Time     `json:"updated_at"`
 	AcknowledgedAt *time.Time     `json:"acknowledged_at"`
@@ -35,6 +37,22 @@ type incidentJSON struct {
 	ResolvedAt     *time.Time     `json:"resolved_at"`
 	Resolution     *string        `json:"resolution"`
 	Deliveries     []deliveryJSON `json:"deliveries"`
+}
+
+type linkJSON struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// tollJSON is what an incident costs, as far as readings tell.
+type tollJSON struct {
+	Since          *time.Time `json:"since"`    // it stands, on our clock
+	StoodAt        *time.Time `json:"stood_at"` // seen for the last time
+	MinutesBlocked *float64   `json:"minutes_blocked"`
+	WaitingAtWorst *int64     `json:"waiting_at_worst"`
+	WorstAt        *time.Time `json:"worst_at"`
+	WaitingLast    *int64     `json:"waiting_last"`
+	RecordMinutes  *float64   `json:"record_minutes"`
 }
 
 type lineJSON struct {
@@ -50,6 +68,14 @@ type evidenceJSON struct {
 	Peers    *string       `json:"peers"`
 	Owner    *string       `json:"owner"`
 	Sample   int           `json:"sample"` // records before the position that were compared
+
+	Topic       *string    `json:"topic"`     // of the line that all this is of
+	Partition   *int64     `json:"partition"` // of that line
+	Position    *int64     `json:"position"`
+	Since       *time.Time `json:"since"`
+	Missing     *string    `json:"missing"` // what could not be read, in a sentence
+	Grows       *int64     `json:"grows_per_minute"`
+	RetentionAt *time.Time `json:"retention_reaches_it_at"`
 }
 
 type headJSON struct {
@@ -82,7 +108,7 @@ type deliveryJSON struct {
 	Error      *string    `json:"error"`
 }
 
-func incidentOf(i alerts.Incident) incidentJSON {
+func (s *Server) incidentOf(i alerts.Incident) incidentJSON {
 	out := incidentJSON{
 		ID:             i.ID,
 		Number:         i.Number,
@@ -99,6 +125,8 @@ func incidentOf(i alerts.Incident) incidentJSON {
 		Title:          i.Title,
 		Reason:         i.Reason,
 		Evidence:       evidenceOf(i.Evidence),
+		Toll:           tollOf(i.Toll),
+		Links:          make([]linkJSON, 0),
 		OpenedAt:       instant(i.OpenedAt),
 		UpdatedAt:      instant(i.UpdatedAt),
 		AcknowledgedAt: instant(i.AcknowledgedAt),
@@ -106,6 +134,9 @@ func incidentOf(i alerts.Incident) incidentJSON {
 		ResolvedAt:     instant(i.ResolvedAt),
 		Resolution:     known(i.Resolution),
 		Deliveries:     make([]deliveryJSON, 0, len(i.Deliveries)),
+	}
+	for _, at := range s.configured(i.Source).Links.For(i.Subject()) {
+		out.Links = append(out.Links, linkJSON(at))
 	}
 	for _, l := range i.Lines {
 		out.Partitions = append(out.Partitions, lineJSON{Topic: l.Topic, Partition: number(int64(l.Number))})
@@ -123,6 +154,16 @@ func evidenceOf(e alerts.Evidence) evidenceJSON {
 		Peers:    known(e.Peers),
 		Owner:    known(e.Owner),
 		Sample:   e.Sample,
+
+		Topic: known(e.Line.Topic), Position: number(e.Position), Since: instant(e.Since), Missing: known(e.Missing), RetentionAt: instant(e.RetentionAt),
+	}
+	if e.Line.Topic == "" { // of a dead-letter queue, or not looked at
+		out.Position = nil
+	} else {
+		out.Partition = number(int64(e.Line.Number))
+	}
+	if e.Grows > 0 {
+		out.Grows = &e.Grows
 	}
 	if e.Head != nil {
 		out.Head = headOf(*e.Head)
@@ -133,6 +174,19 @@ func evidenceOf(e alerts.Evidence) evidenceJSON {
 			suspect.Apart = append(suspect.Apart, apartJSON{Field: a.Field, Value: known(a.Value), Usual: known(a.Usual)})
 		}
 		out.Suspects = append(out.Suspects, suspect)
+	}
+	return out
+}
+
+func tollOf(t alerts.Toll) tollJSON {
+	out := tollJSON{Since: instant(t.Since), StoodAt: instant(t.StoodAt), WorstAt: instant(t.WorstAt)}
+	if !t.Since.IsZero() {
+		minutes := t.Blocked().Minutes()
+		out.MinutesBlocked = &minutes
+	}
+	if t.Known() {
+		records := t.RecordMinutes()
+		out.WaitingAtWorst, out.WaitingLast, out.RecordMinutes = &t.Worst, &t.Last, &records
 	}
 	return out
 }

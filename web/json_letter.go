@@ -77,6 +77,7 @@ type keyJSON struct {
 
 type headerJSON struct {
 	Name        string  `json:"name"`
+	NameBase64  *string `json:"name_base64"` // of a name that is not UTF-8
 	Text        *string `json:"text"`
 	ValueBase64 *string `json:"value_base64"`
 	Type        *string `json:"type"` // data type of an SQS attribute
@@ -146,12 +147,16 @@ func reasonOf(r sources.Reason) reasonJSON {
 func headersOf(headers []sources.Header) []headerJSON {
 	out := make([]headerJSON, 0, len(headers))
 	for _, h := range headers {
-		out = append(out, headerJSON{
+		one := headerJSON{
 			Name:        validText(h.Name),
 			Text:        textOf(h.Value, mostText),
 			ValueBase64: inBase64(h.Value),
 			Type:        known(h.Type),
-		})
+		}
+		if !utf8.ValidString(h.Name) {
+			one.NameBase64 = inBase64([]byte(h.Name))
+		}
+		out = append(out, one)
 	}
 	return out
 }

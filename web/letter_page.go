@@ -42,6 +42,7 @@ func (s *Server) showLetter(c echo.Context) error {
 	}
 	page := letterPage(l, limit, s.Rules[l.Source].DropHeaders)
 	page.Frame = s.frame(c, views.ReviewSection, letterTitle(l))
+	page.Links = s.linksOf(l.Source, subjectOf(l))
 	if err := s.letterContext(c.Request().Context(), &page, l); err != nil {
 		return err
 	}
@@ -49,6 +50,27 @@ func (s *Server) showLetter(c echo.Context) error {
 		return err
 	}
 	return s.show(c, views.Letter(page))
+}
+
+// subjectOf is the record that a letter was made of, as links take it: as far as
+// its origin is known, and nothing of where the letter itself lies, because a log
+// tells of the record that failed. A letter of a topic that says nothing of its
+// origin is that record.
+func subjectOf(l review.Letter) sources.Subject {
+	of := sources.Subject{Topic: l.Origin.Queue, Partition: -1, Offset: -1, Group: l.Origin.Group, Time: l.Origin.Timestamp, Headers: l.Headers}
+	if l.Origin.Partition != nil {
+		of.Partition = int64(*l.Origin.Partition)
+	}
+	if l.Origin.Offset != nil {
+		of.Offset = *l.Origin.Offset
+	}
+	if of.Time.IsZero() {
+		of.Time = l.Timestamp
+	}
+	if of.Topic == "" && l.Place.MessageID == "" {
+		of.Topic, of.Partition, of.Offset = l.Queue, int64(l.Place.Partition), l.Place.Offset
+	}
+	return of
 }
 
 // letterTitle is what a person calls a letter: its key, or where it lies.

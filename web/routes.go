@@ -111,6 +111,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/api/v1/causes", needs: viewer, handle: (*Server).showCausesJSON},
 	{method: http.MethodGet, path: "/api/v1/incidents", needs: viewer, handle: (*Server).showIncidentsJSON},
 	{method: http.MethodGet, path: "/api/v1/incidents/:id", needs: viewer, handle: (*Server).showIncidentJSON},
+	{method: http.MethodGet, path: "/api/v1/incidents/:id/report", needs: viewer, handle: (*Server).showReport},
 	{method: http.MethodPost, path: "/api/v1/incidents/:id/acknowledge", needs: operator, handle: (*Server).doAcknowledgeJSON},
 	{method: http.MethodGet, path: "/api/v1/silences", needs: viewer, handle: (*Server).showSilencesJSON},
 	{method: http.MethodPost, path: "/api/v1/silences", needs: operator, handle: (*Server).doSilenceJSON},

@@ -118,6 +118,12 @@ type Incidents interface {
 	OpenIncidents(ctx context.Context) (map[alerts.Verdict]int, error)
 }
 
+// Deeds are what was done about an incident, from the audit.
+type Deeds interface {
+	// Deeds are the oldest of them, at most so many; cut says that there are more.
+	Deeds(ctx context.Context, incident string, most int) (deeds []alerts.Deed, cut bool, err error)
+}
+
 // Responder takes the word of people about incidents. An incident in another
 // state than the order needs is a *alerts.StateError.
 type Responder interface {

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/unwedge/unwedge/review"
+	"github.com/unwedge/unwedge/sources"
 )
 
 // Budgets of a request. Plans ask brokers, and may be of a million letters;
@@ -50,6 +51,7 @@ type Config struct {
 	Causes    Causes
 	Queues    Queues
 	Incidents Incidents
+	Deeds     Deeds // nil: a report does not tell who did what
 	Redrives  Redrives
 	Plans     Plans
 	Lives     Lives // nil: nobody keeps them
@@ -85,6 +87,7 @@ type Source struct {
 	Kind  string        // "Kafka, 3 brokers", "SQS, ap-south-1"
 	Every time.Duration // how often it is read; 0: not said
 	Note  string        // to know about reading it; "" for nothing
+	Links sources.Links // to what knows more of one of its records
 }
 
 // Notifier is a configured notifier.

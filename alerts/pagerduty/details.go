@@ -25,6 +25,8 @@ type details struct {
 	Late       string    `json:"late,omitempty"`
 	Waiting    *int64    `json:"waiting,omitempty"`
 	Peers      string    `json:"peers,omitempty"`
+	Grows      int64     `json:"grows_per_minute,omitempty"`
+	Retention  string    `json:"retention_reaches_it_at,omitempty"`
 	Head       *head     `json:"head,omitempty"`
 	Suspects   []suspect `json:"suspects,omitempty"`
 	NotKnown   string    `json:"not_known,omitempty"`
@@ -60,6 +62,7 @@ func detailsOf(e alerts.Event) *details {
 		Peers: short(ev.Peers), Head: headOf(ev), Suspects: suspectsOf(ev), NotKnown: short(ev.Missing),
 		Member: short(ev.Owner), Owner: short(in.Owner), Runbook: in.Runbook,
 	}
+	d.Grows, d.Retention = ev.Grows, instant(ev.RetentionAt)
 	if e.Waiting != sources.NotKnown {
 		d.Waiting = &e.Waiting
 	}

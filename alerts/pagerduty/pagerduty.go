@@ -126,6 +126,9 @@ func message(key string, e alerts.Event) event {
 	if in.Runbook != "" {
 		out.Links = append(out.Links, link{Href: in.Runbook, Text: "Runbook"})
 	}
+	for _, at := range e.Links {
+		out.Links = append(out.Links, link{Href: at.URL, Text: alerts.Cut(at.Name, nameCharacters)})
+	}
 	return out
 }
 

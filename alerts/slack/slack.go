@@ -77,6 +77,9 @@ func text(e alerts.Event) string {
 		if in.Runbook != "" && e.Kind != alerts.Resolve {
 			lines = append(lines, "Runbook: "+escape(in.Runbook))
 		}
+		for _, at := range e.Links {
+			lines = append(lines, "<"+escape(at.URL)+"|"+escape(at.Name)+">")
+		}
 	}
 	foot := "_" + escape(e.ID) + "_"
 	return cut(strings.Join(lines, "\n"), textCharacters-len(foot)-1) + "\n" + foot

@@ -119,6 +119,7 @@ type data struct {
 	Member     string    `json:"member,omitempty"`
 	Owner      string    `json:"owner,omitempty"`
 	Runbook    string    `json:"runbook,omitempty"`
+	Links      []link    `json:"links,omitempty"` // outside, of the record at the head
 	Since      *string   `json:"since"`
 	OpenedAt   *string   `json:"opened_at"`
 	TakenAt    *string   `json:"acknowledged_at"`
@@ -126,6 +127,11 @@ type data struct {
 	ResolvedAt *string   `json:"resolved_at"`
 	Resolution string    `json:"resolution,omitempty"`
 	Late       bool      `json:"late,omitempty"`
+}
+
+type link struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
 }
 
 type suspect struct {
@@ -174,6 +180,9 @@ func (d *data) describe(e alerts.Event) {
 	d.Verdict, d.Scope, d.Title, d.Reason = string(in.Verdict), string(in.Scope), cut(in.Title), cut(in.Reason)
 	d.Partitions, d.Peers, d.Member = alerts.PartitionNames(in), cut(ev.Peers), cut(ev.Owner)
 	d.Owner, d.Runbook, d.Resolution = cut(in.Owner), cut(in.Runbook), cut(in.Resolution)
+	for _, at := range e.Links {
+		d.Links = append(d.Links, link{cut(at.Name), at.URL})
+	}
 	if e.Waiting != sources.NotKnown {
 		d.Waiting = &e.Waiting
 	}

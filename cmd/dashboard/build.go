@@ -267,10 +267,22 @@ func (c *config) faces(list []source) (out []web.Source, rules map[string]review
 		if s.kafka != nil {
 			face.Every = time.Duration(c.Alerts.PollEvery)
 		}
+		face.Links = c.links()[s.Name()]
 		out = append(out, face)
 		rules[s.Name()] = s.rules
 	}
 	return out, rules
+}
+
+// links are the configured links, by source.
+func (c *config) links() map[string]sources.Links {
+	all := map[string]sources.Links{}
+	for _, s := range c.Sources {
+		if s.Kafka != nil {
+			all[s.Name] = s.Kafka.addresses()
+		}
+	}
+	return all
 }
 
 // remark says at start which patterns match nothing, and which look like

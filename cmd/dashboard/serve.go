@@ -184,7 +184,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	if err := c.face(h, db, list, to, log, events, more); err != nil {
 		return nil, err
 	}
-	wording := alerts.Wording{BaseURL: c.BaseURL, Zone: c.zone(), Waiting: h.watcher.Waiting}
+	wording := alerts.Wording{BaseURL: c.BaseURL, Zone: c.zone(), Waiting: h.watcher.Waiting, Links: c.links()}
 	for _, one := range to {
 		s := alerts.NewSender(one, db, wording, log)
 		s.Counted, s.Changed, s.Mutes = h.server.CountNotification, events.Publish, db
@@ -214,7 +214,7 @@ func (c *config) face(h *house, db *store.Store, list []source, to []alerts.Reci
 	}}
 	w := web.Config{
 		BaseURL: c.BaseURL, TimeZone: c.zone(), Version: version(), Log: log,
-		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
+		Board: h.watcher, Letters: db, Causes: db, Queues: db, Incidents: db, Deeds: db, Redrives: db, Plans: db, Lives: db, Desk: desk, Control: control, Settler: control,
 		Clerk: clerk, Discards: db, Audit: db, Responder: responder, Silences: db, Outbox: db, Notifiers: c.notifiers(),
 		Tester: &alerts.Tester{To: to, Book: db, Now: time.Now}, Inbox: c.inbox(responder.Hear), History: h.recorder, Skipper: skipper, Skips: db,
 		Collector: h.collector, Keys: keys{db}, Sources: faces, Rules: rules, Events: events, Checks: h.checks(db), Demo: more.demo,

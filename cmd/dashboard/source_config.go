@@ -26,7 +26,7 @@ type kafkaConfig struct {
 	Park           []routeConfig      `yaml:"park"`
 	Done           []doneConfig       `yaml:"done"`
 	Consumers      laterKey           `yaml:"consumers"`
-	Links          laterKey           `yaml:"links"`
+	Links          []linkConfig       `yaml:"links"`
 }
 
 // registryConfig says where the schemas of values are.
@@ -34,6 +34,12 @@ type registryConfig struct {
 	URL      string `yaml:"url"`
 	User     string `yaml:"user"`
 	Password secret `yaml:"password"`
+}
+
+// linkConfig is an address outside that knows more of one record.
+type linkConfig struct {
+	Name string `yaml:"name"`
+	URL  string `yaml:"url"`
 }
 
 // doneConfig says where finished work is written down.
@@ -110,6 +116,11 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 			wrong.add(fmt.Sprintf("%s.done[%d].by", path, i), 0, "%w", err)
 		}
 	}
+	for i, l := range k.addresses() {
+		if err := l.Validate(); err != nil {
+			wrong.add(fmt.Sprintf("%s.links[%d]", path, i), 0, "%w", err)
+		}
+	}
 	if k.SchemaRegistry != nil {
 		if err := k.SchemaRegistry.config().Validate(); err != nil {
 			*wrong = append(*wrong, fmt.Errorf("%s.schema_registry.%w", path, err))
@@ -144,6 +155,14 @@ func (k *kafkaConfig) source(name string) kafka.Config {
 		}
 	}
 	return c
+}
+
+// addresses are the configured links.
+func (k *kafkaConfig) addresses() (out sources.Links) {
+	for _, l := range k.Links {
+		out = append(out, sources.Link(l))
+	}
+	return out
 }
 
 func (r *registryConfig) config() registry.Config {
