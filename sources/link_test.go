@@ -31,8 +31,17 @@ func TestALinkIsFilledInAndEscaped(t *testing.T) {
 
 func TestALinkThatCannotBe(t *testing.T) {
 	for _, l := range []Link{
-		{"", "https://x"}, {"a", ""}, {"a", "x"}, {"a", "ftp://x/"}, {"a", "javascript:alert(1)//x"}, {"a", "https://{topic}/"},
-		{"a", "https://x/{offfset}"}, {"a", "https://x/{offset"}, {"a", "https://x/{header:}"}, {"a", "https://x/{}"}, {"a", "https:///x"},
+		{"", "https://x"},
+		{"a", ""},
+		{"a", "x"},
+		{"a", "ftp://x/"},
+		{"a", "javascript:alert(1)//x"},
+		{"a", "https://{topic}/"},
+		{"a", "https://x/{offfset}"},
+		{"a", "https://x/{offset"},
+		{"a", "https://x/{header:}"},
+		{"a", "https://x/{}"},
+		{"a", "https:///x"},
 	} {
 		if err := l.Validate(); err == nil {
 			t.Errorf("%+v is taken", l)
