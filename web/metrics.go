@@ -23,6 +23,8 @@ var (
 	verdictDesc = prometheus.NewDesc("unwedge_partition_verdict", "1 for the verdict that each partition has.", []string{"source", "group", "topic", "partition", "verdict"}, nil)
 	lettersDesc = prometheus.NewDesc("unwedge_dead_letters", "Dead letters in the store, by status.", []string{"source", "queue", "status"}, nil)
 	openDesc    = prometheus.NewDesc("unwedge_incidents_open", "Open incidents, by verdict.", []string{"verdict"}, nil)
+	waitDesc    = prometheus.NewDesc("unwedge_notifications_waiting", "Events that a notifier has not been told yet; what is held back on purpose is not among them.", []string{"notifier"}, nil)
+	oldestDesc  = prometheus.NewDesc("unwedge_notifications_oldest_timestamp_seconds", "When the oldest of those was written. Left out while none waits.", []string{"notifier"}, nil)
 	readDesc    = prometheus.NewDesc("unwedge_source_read_timestamp_seconds", "When a source was last read with success. Left out while it never was.", []string{"source"}, nil)
 )
 
@@ -33,12 +35,14 @@ type figures struct {
 	readings  func(alerts.Board) []alerts.SourceRead
 	queues    Queues
 	incidents Incidents
+	waiting   func(context.Context) ([]alerts.Backlog, error)
+	notifiers []Notifier
 	log       *slog.Logger
 }
 
 // Describe names the metrics.
 func (f figures) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lagDesc, verdictDesc, lettersDesc, openDesc, readDesc} {
+	for _, d := range []*prometheus.Desc{lagDesc, verdictDesc, lettersDesc, openDesc, waitDesc, oldestDesc, readDesc} {
 		out <- d
 	}
 }
@@ -64,6 +68,30 @@ func (f figures) Collect(out chan<- prometheus.Metric) {
 	if err := f.open(ctx, out); err != nil {
 		f.log.Warn("incidents could not be counted for /metrics", "err", err)
 	}
+	if err := f.undelivered(ctx, out); err != nil {
+		f.log.Warn("events that wait could not be counted for /metrics", "err", err)
+	}
+}
+
+// undelivered counts what notifiers have not been told yet, of those who have been
+// told everything the zeros.
+func (f figures) undelivered(ctx context.Context, out chan<- prometheus.Metric) error {
+	list, err := f.waiting(ctx)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{}
+	for _, n := range f.notifiers {
+		counts[n.Name] = 0
+	}
+	for _, b := range list {
+		counts[b.Notifier] = b.Events
+		out <- gauge(oldestDesc, float64(b.Oldest.UnixMilli())/1000, b.Notifier)
+	}
+	for name, n := range counts {
+		out <- gauge(waitDesc, float64(n), name)
+	}
+	return nil
 }
 
 func collectLine(out chan<- prometheus.Metric, l alerts.LineView) {
@@ -124,7 +152,7 @@ func (s *Server) buildMetrics() {
 	built.Set(1)
 	s.metrics = prometheus.NewRegistry()
 	s.metrics.MustRegister(
-		figures{s.Board, s.readings, s.Queues, s.Incidents, s.Log}, s.notified, built,
+		figures{s.Board, s.readings, s.Queues, s.Incidents, s.undelivered, s.Notifiers, s.Log}, s.notified, built,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 }

@@ -12,7 +12,9 @@ import (
 )
 
 func TestMetrics(t *testing.T) {
-	s := story().server(t)
+	w := story()
+	w.desk.waiting = []alerts.Backlog{{Notifier: "oncall", Events: 2, Oldest: thursday}}
+	s := w.server(t)
 	s.CountNotification("oncall", alerts.Trigger, "accepted")
 	body := get(s, "/metrics").Body.String()
 	const line = `group="payment-retry-consumer-group",partition="3",source="payments",topic="payment.retry.requests"`
@@ -24,6 +26,9 @@ func TestMetrics(t *testing.T) {
 		`unwedge_incidents_open{verdict="group_stall"} 0` + "\n",
 		`unwedge_notifications_total{event="trigger",notifier="oncall",outcome="accepted"} 1` + "\n",
 		`unwedge_source_read_timestamp_seconds{source="payments"} 1.788988746e+09` + "\n",
+		`unwedge_notifications_waiting{notifier="oncall"} 2` + "\n",
+		`unwedge_notifications_waiting{notifier="second"} 0` + "\n",
+		`unwedge_notifications_oldest_timestamp_seconds{notifier="oncall"} 1.788988752e+09` + "\n",
 		`unwedge_build_info{version="test"} 1` + "\n",
 		"go_goroutines ",
 	} {

@@ -34,9 +34,10 @@ type pager struct {
 }
 
 type pagerEvent struct {
-	Action   string `json:"event_action"`
-	DedupKey string `json:"dedup_key"`
-	Payload  struct{ Summary string }
+	Action     string `json:"event_action"`
+	DedupKey   string `json:"dedup_key"`
+	RoutingKey string `json:"routing_key"`
+	Payload    struct{ Summary string }
 }
 
 func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
