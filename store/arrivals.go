@@ -98,9 +98,9 @@ func (s *Store) DeadLetterQueues(ctx context.Context) (list []alerts.DeadLetterQ
 	return list, nil
 }
 
-// Bursts are the open incidents of dead-letter queues.
+// Bursts are the open bursts of dead-letter queues.
 func (s *Store) Bursts(ctx context.Context) ([]alerts.Incident, error) {
-	list, err := queryIncidents(ctx, s.read, `resolved_at = 0 AND queue <> '' ORDER BY number`)
+	list, err := queryIncidents(ctx, s.read, `resolved_at = 0 AND verdict = ? ORDER BY number`, string(alerts.DeadLetterBurst))
 	if err != nil {
 		return nil, fmt.Errorf("read the open bursts: %w", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -103,4 +104,16 @@ func (c *config) validateAlerts(wrong *mistakes) {
 			}
 		}
 	}
+}
+
+// queueWatchers watch the work queues of those sources that have any.
+func (c *config) queueWatchers(list []source, db alerts.WatchStore, to []alerts.Recipient, log *slog.Logger, changed func(ids ...string)) (all []*alerts.QueueWatcher) {
+	for _, s := range list {
+		if reader, ok := s.adapter.(alerts.BacklogReader); ok {
+			all = append(all, &alerts.QueueWatcher{
+				Source: s.Name(), Reader: reader, Rules: c.rules(), Store: db, To: to, Log: log, Clock: time.Now, Changed: changed,
+			})
+		}
+	}
+	return all
 }

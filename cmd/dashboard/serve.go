@@ -121,6 +121,7 @@ type house struct {
 	watcher   *alerts.Watcher
 	recorder  *alerts.Recorder
 	bursts    *alerts.BurstWatcher
+	queues    []*alerts.QueueWatcher
 	collector *review.Collector
 	worker    *review.Worker
 	follower  *review.Follower
@@ -145,11 +146,13 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 			s.Wake()
 		}
 	}
-	h.bursts = alerts.NewBurstWatcher(c.bursts(), db, to, log)
-	h.bursts.Changed = func(ids ...string) {
+	told := func(ids ...string) {
 		events.Publish("incident", ids...)
 		h.watcher.Wake()
 	}
+	h.bursts = alerts.NewBurstWatcher(c.bursts(), db, to, log)
+	h.bursts.Changed = told
+	h.queues = c.queueWatchers(list, db, to, log, told)
 	h.collector = &review.Collector{
 		Feeds: feeds(list), Keeper: db, Fingerprint: review.Fingerprint, Log: log,
 		Changed: func(ids []string) {
@@ -250,6 +253,9 @@ func (h *house) run(ctx context.Context, listener net.Listener) error {
 		return h.watcher.Run(ctx)
 	})
 	all.Go(func() error { return h.bursts.Run(ctx) })
+	for _, q := range h.queues {
+		all.Go(func() error { return q.Run(ctx) })
+	}
 	all.Go(func() error { return h.collector.Run(ctx) })
 	all.Go(func() error { return h.worker.Run(ctx) })
 	all.Go(func() error { return h.follower.Run(ctx) })
