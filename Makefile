@@ -1,4 +1,4 @@
-.PHONY: test lint bench campaign-redrive campaign-mutations generate dashboard
+.PHONY: test lint bench campaign-redrive campaign-mutations soak generate dashboard
 
 # Everything, on real servers and in a real browser where they can be had.
 test:
@@ -23,6 +23,10 @@ campaign-redrive:
 # Breaks guard rails on purpose; the campaign must notice each.
 campaign-mutations:
 	go test -tags campaign -run '^TestMutations$$' -timeout 2h -v ./cmd/dashboard/campaign
+
+# An hour of all that goes on in a healthy cluster: nothing of it is to page.
+soak:
+	go test -tags campaign -run '^TestSoak$$' -timeout 3h -v ./cmd/dashboard/nights
 
 generate:
 	go tool templ generate

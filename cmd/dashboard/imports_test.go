@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"demo":                   {"*"},
 	"cmd/dashboard":          {"*"},
 	"cmd/dashboard/campaign": {},
+	"cmd/dashboard/nights":   {},
 }
 
 func TestWhoImportsWhom(t *testing.T) {
