@@ -20,10 +20,9 @@ type hold struct {
 
 // held tells whether an event is not sent now, and writes that down. It is asked
 // right before each attempt, never once and for all (prometheus/alertmanager
-// issue 4108). What may have got out already is never held back, and who was told
-// of a beginning is told of the end.
+// issue 4108). Who was told of a beginning is told of the end.
 func (s *Sender) held(ctx context.Context, p Pending) bool {
-	if p.Attempts > 0 || p.Event == Resolve {
+	if p.Event == Resolve || p.Event != Trigger && p.Attempts > 0 {
 		return false
 	}
 	in, err := s.Outbox.Incident(ctx, p.Incident)
@@ -44,23 +43,37 @@ func (s *Sender) held(ctx context.Context, p Pending) bool {
 	return true
 }
 
-// hold decides whether an event that was never attempted goes out.
+// hold decides whether an event goes out.
 func (s *Sender) hold(ctx context.Context, in Incident, p Pending, now time.Time) hold {
 	if p.Event != Trigger {
 		return outdated(in, p)
 	}
+	over := !in.ResolvedAt.IsZero()
 	silence := s.silence(ctx, in, now)
+	if p.Attempts > 0 {
+		return silence.ofTried(p, over)
+	}
 	all := []hold{silence, s.To.second(in, p, now)}
 	if p.repeats() {
 		all = append(all, repeated(in, s.RepeatAfter, now))
 	}
-	h := slices.MaxFunc(all, func(a, b hold) int { return a.until.Compare(b.until) })
 	if i := slices.IndexFunc(all, func(one hold) bool { return one.needless }); i >= 0 {
 		return all[i]
 	}
+	h := slices.MaxFunc(all, func(a, b hold) int { return a.until.Compare(b.until) })
 	// Of what was over while its page was held back nobody is told.
-	if !in.ResolvedAt.IsZero() && (p.Held || p.repeats() || !h.until.IsZero()) {
+	if over && (p.Held || p.repeats() || !h.until.IsZero()) {
 		return hold{needless: true, why: "it was over before it was to be told"}
+	}
+	return h
+}
+
+// ofTried is a silence over a page of which an attempt was made that may have got
+// out: it is not tried again, and when the incident is over by then only that is
+// told.
+func (h hold) ofTried(p Pending, over bool) hold {
+	if over && (!h.until.IsZero() || p.Held && !p.Tried.After(p.Since)) {
+		return hold{needless: true, why: "it was over in a silence; should it have got out, its end is told"}
 	}
 	return h
 }
@@ -88,7 +101,7 @@ func (s *Sender) silence(ctx context.Context, in Incident, now time.Time) hold {
 	if err != nil || until.IsZero() {
 		return hold{}
 	}
-	return hold{until: until, silenced: true, why: "silenced until " + until.UTC().Format(time.RFC3339)}
+	return hold{until: until, silenced: true, why: "held back until " + until.UTC().Format(time.RFC3339) + " by a silence, or a skip that is armed"}
 }
 
 // second holds the page of a second channel back: until those before it had their

@@ -32,6 +32,14 @@ type row struct {
 	err     string
 }
 
+// letGo has a row that is held back looked at again.
+func (r *row) letGo(now time.Time) {
+	if r.silent.After(now) {
+		r.silent = now
+	}
+	r.next = now
+}
+
 func newMemory() *memory {
 	return &memory{watches: map[[2]string][]byte{}, incidents: map[string]*Incident{}}
 }
@@ -99,6 +107,11 @@ func (m *memory) change(c Change, now time.Time) {
 	m.incidents[in.ID] = &in
 	for _, n := range c.Tell {
 		m.write(in.ID, n, Trigger, FirstStep, now)
+	}
+	for _, r := range m.rows {
+		if r.Incident == in.ID && r.Held && !r.settled {
+			r.letGo(now)
+		}
 	}
 	for _, n := range c.Update {
 		page := m.find(Pending{Incident: in.ID, Notifier: n, Step: FirstStep})
@@ -220,7 +233,7 @@ func (m *memory) Settle(_ context.Context, p Pending, res Result) error {
 	}
 	if res.Muted {
 		for _, other := range m.rows {
-			if other == r || p.Step == FirstStep && other.Incident == p.Incident && other.Notifier == p.Notifier {
+			if other == r || p.Step == FirstStep && p.Attempts == 0 && other.Incident == p.Incident && other.Notifier == p.Notifier {
 				other.muted, other.settled = !other.settled, true
 			}
 		}
@@ -250,10 +263,7 @@ func (m *memory) silence(all ...Silence) {
 	m.silences = all
 	for _, r := range m.rows {
 		if r.Held && !r.settled {
-			if r.silent.After(time.Now()) {
-				r.silent = time.Now()
-			}
-			r.next = time.Now()
+			r.letGo(time.Now())
 		}
 	}
 }

@@ -141,21 +141,48 @@ func TestOfWhatBeganAndEndedInASilenceNobodyHears(t *testing.T) {
 	})
 }
 
-// A page that may have got out already is told to its end, silence or not.
-func TestASilenceAfterAFailedAttemptHoldsNothingBack(t *testing.T) {
-	p := &pager{answer: func(_ Event, n int) error {
+// A page of which an attempt was made may have got out: a silence keeps it from
+// being tried again, and its end is told in any case.
+func TestASilenceAfterAFailedAttempt(t *testing.T) {
+	reset := func(_ Event, n int) error {
 		if n == 1 {
 			return errors.New("connection reset after the body was sent")
 		}
 		return nil
-	}}
-	sending(t, p, func(m *memory, s *Sender) {
-		opens(m, s, "a")
-		synctest.Wait()
-		m.silence(forAnHour())
-		pass(time.Minute)
-		if got := p.accepted(); !slices.Equal(got, []string{"a trigger"}) {
-			t.Errorf("%v", got)
-		}
-	})
+	}
+	for name, c := range map[string]struct {
+		stands bool
+		want   []string
+	}{
+		"it stands when the silence is over": {true, []string{"a trigger"}},
+		"it is over in the silence":          {false, []string{"a resolve"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &pager{answer: reset}
+			if !c.stands {
+				p.set(func(e Event, n int) error {
+					if e.Kind == Trigger {
+						return reset(e, n)
+					}
+					return nil
+				})
+			}
+			sending(t, p, func(m *memory, s *Sender) {
+				opens(m, s, "a")
+				synctest.Wait()
+				m.silence(forAnHour())
+				pass(30 * time.Minute)
+				if got := p.accepted(); len(got) > 0 {
+					t.Errorf("in the silence: %v", got)
+				}
+				if !c.stands {
+					resolves(m, s, "a")
+				}
+				pass(31 * time.Minute)
+				if got := p.accepted(); !slices.Equal(got, c.want) {
+					t.Errorf("%v, want %v", got, c.want)
+				}
+			})
+		})
+	}
 }

@@ -89,6 +89,9 @@ func (w Wording) summary(e Event) string {
 	case !in.Pages:
 		b.WriteString("Warning: ")
 	}
+	if e.Kind != Resolve && !in.AcknowledgedAt.IsZero() {
+		fmt.Fprintf(&b, "Acknowledged by %s at %s: ", in.AcknowledgedBy, w.clock(in.AcknowledgedAt, in.OpenedAt))
+	}
 	b.WriteString(w.lead(in))
 	if e.Kind == Resolve {
 		return sentence(b.String()) + after(in.Resolution)

@@ -225,7 +225,7 @@ func addDeliveries(ctx context.Context, q querier, list []alerts.Incident) error
 			in.Deliveries = append(in.Deliveries, d)
 		}
 		return err
-	}, `SELECT incident, notifier, event, CASE WHEN state = 'muted' THEN 'needless' WHEN state = 'pending' AND attempts = 0 AND held_until <> 0 THEN 'held' ELSE state END,
+	}, `SELECT incident, notifier, event, CASE WHEN state = 'muted' THEN 'needless' WHEN state = 'pending' AND held_until <> 0 AND held_until >= next_at THEN 'held' ELSE state END,
 			accepted_at, attempts, error FROM outbox
 		WHERE `+these+` ORDER BY step, written_at, notifier`, args...)
 }

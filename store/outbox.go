@@ -181,7 +181,7 @@ func (s *Store) Undelivered(ctx context.Context) ([]alerts.Backlog, error) {
 		b.Oldest = instant(oldest)
 		list = append(list, b)
 		return err
-	}, `SELECT o.notifier, COUNT(*), MIN(o.written_at), COALESCE((SELECT l.error FROM outbox l
+	}, `SELECT o.notifier, COUNT(*), MIN(CASE WHEN o.held_until > o.written_at THEN o.held_until ELSE o.written_at END), COALESCE((SELECT l.error FROM outbox l
 			WHERE l.notifier = o.notifier AND l.state = 'pending' AND l.error <> '' ORDER BY l.attempted_at DESC LIMIT 1), '')
 		FROM outbox o WHERE o.state = 'pending' AND o.held_until <= ?
 			AND NOT EXISTS (SELECT 1 FROM outbox b WHERE b.incident = o.incident AND b.notifier = o.notifier AND b.step < o.step AND b.state = 'pending' AND b.held_until > ?)

@@ -68,8 +68,8 @@ func orElse(err, otherwise error) error {
 
 // letGo has what is held back looked at again, where a condition holds.
 func letGo(ctx context.Context, tx *sql.Tx, where string, now time.Time, args ...any) error {
-	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ?, silent_until = CASE WHEN silent_until > ? THEN ? ELSE silent_until END
-		WHERE state = ? AND held_until > ? AND `+where, append([]any{micros(now), micros(now), micros(now), eventPending, micros(now)}, args...)...)
+	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = ?, held_until = ?, silent_until = CASE WHEN silent_until > ? THEN ? ELSE silent_until END
+		WHERE state = ? AND held_until > ? AND `+where, append([]any{micros(now), micros(now), micros(now), micros(now), eventPending, micros(now)}, args...)...)
 	return err
 }
 
@@ -134,14 +134,14 @@ func (s *Store) Muted(ctx context.Context, incident string, now time.Time) (time
 }
 
 // settleMuted writes down that an event was held back, or is not to be told any
-// more: with the page goes the rest of its lane.
+// more: with a page that never left goes the rest of its lane.
 func (s *Store) settleMuted(ctx context.Context, p alerts.Pending, r alerts.Result) error {
 	err := s.in(ctx, func(tx *sql.Tx) error {
 		if !r.Muted {
 			return holdBack(ctx, tx, p, r)
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, error = ? WHERE incident = ? AND notifier = ? AND state = ? AND (step = ? OR ? = ?)`,
-			eventMuted, r.Err, p.Incident, p.Notifier, eventPending, p.Step, p.Step, alerts.FirstStep)
+		_, err := tx.ExecContext(ctx, `UPDATE outbox SET state = ?, error = ? WHERE incident = ? AND notifier = ? AND state = ? AND (step = ? OR ?)`,
+			eventMuted, r.Err, p.Incident, p.Notifier, eventPending, p.Step, p.Step == alerts.FirstStep && p.Attempts == 0)
 		return err
 	})
 	if err != nil {

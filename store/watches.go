@@ -87,8 +87,10 @@ func saveChange(ctx context.Context, tx *sql.Tx, c alerts.Change, now time.Time)
 			return err
 		}
 	}
-	if c.ResolvedAt.IsZero() {
-		return letGo(ctx, tx, "incident = ?", now, c.ID) // a silence may no longer match it
+	if !c.ResolvedAt.IsZero() {
+		if err := writeResolves(ctx, tx, c.ID, now); err != nil {
+			return err
+		}
 	}
-	return writeResolves(ctx, tx, c.ID, now)
+	return letGo(ctx, tx, "incident = ?", now, c.ID) // a silence may no longer match it, or it is over
 }

@@ -88,7 +88,7 @@ func text(e alerts.Event) string {
 // heading says what kind of message it is, to whom.
 func heading(e alerts.Event) string {
 	in := e.Incident
-	word := map[alerts.EventKind]string{alerts.Update: "Changed", alerts.Acknowledge: "Acknowledged by " + in.AcknowledgedBy, alerts.Resolve: "Resolved"}[e.Kind]
+	word := map[alerts.EventKind]string{alerts.Update: "Changed", alerts.Acknowledge: "Taken", alerts.Resolve: "Resolved"}[e.Kind]
 	if word == "" {
 		word = severity(in)
 	}

@@ -62,7 +62,9 @@ func TestAMessageSaysWhatItIsOfAndWhichEvent(t *testing.T) {
 	w := alerts.Wording{BaseURL: "https://ops.example.com/dlq"}
 	in := wedge()
 	for _, kind := range []alerts.EventKind{alerts.Trigger, alerts.Acknowledge, alerts.Resolve} {
-		in.AcknowledgedBy, in.AcknowledgedAt = "anna", night
+		if kind == alerts.Acknowledge {
+			in.AcknowledgedBy, in.AcknowledgedAt = "anna", night
+		}
 		if kind == alerts.Resolve {
 			in.ResolvedAt, in.Resolution = night.Add(time.Hour), "it moved on"
 		}
@@ -71,7 +73,7 @@ func TestAMessageSaysWhatItIsOfAndWhichEvent(t *testing.T) {
 		}
 		text := c.texts[len(c.texts)-1]
 		for _, word := range []string{
-			map[alerts.EventKind]string{alerts.Trigger: "*critical, payments:*", alerts.Acknowledge: "*Acknowledged by anna, payments:*", alerts.Resolve: "*Resolved, payments:*"}[kind],
+			map[alerts.EventKind]string{alerts.Trigger: "*critical, payments:*", alerts.Acknowledge: "*Taken, payments:* Acknowledged by anna", alerts.Resolve: "*Resolved, payments:*"}[kind],
 			"Group retry stands still", "<https://ops.example.com/dlq/incidents/" + in.ID + "|", "_" + in.ID + "-" + string(kind) + "_",
 		} {
 			if !strings.Contains(text, word) {
