@@ -116,7 +116,7 @@ func (f figures) letters(ctx context.Context, out chan<- prometheus.Metric) erro
 // open counts by verdict; of verdicts that may open an incident also the zeros,
 // so that an alert on them sees an end.
 func (f figures) open(ctx context.Context, out chan<- prometheus.Metric) error {
-	counts := map[alerts.Verdict]int{alerts.HeadOfLineStall: 0, alerts.GroupStall: 0, alerts.Stopped: 0, alerts.Unassigned: 0, alerts.DataLoss: 0, alerts.OpenTransaction: 0}
+	counts := map[alerts.Verdict]int{alerts.HeadOfLineStall: 0, alerts.GroupStall: 0, alerts.Stopped: 0, alerts.Unassigned: 0, alerts.DataLoss: 0, alerts.OpenTransaction: 0, alerts.DeadLetterBurst: 0, alerts.Unknown: 0}
 	open, err := f.incidents.OpenIncidents(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/sources"
@@ -45,4 +46,21 @@ func withComma(n int64) string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// TestAQueueIsSilencedByItsName: an incident of a queue has no group, and a
+// pattern for one would match nothing.
+func TestAQueueIsSilencedByItsName(t *testing.T) {
+	w := story()
+	burst := alerts.Incident{ID: "01991f2e-0000-7000-8000-000000000777", Source: "payments", Queue: "orders.dlq", Verdict: alerts.DeadLetterBurst, Title: "Dead letters in orders.dlq: more than 50 letters within 10 min", OpenedAt: thursday, Pages: true}
+	w.incidents = []alerts.Incident{burst}
+	page := get(w.server(t), "/incidents/"+burst.ID).Body.String()
+	for _, want := range []string{`name="group" value=""`, `name="topic" value="orders.dlq"`, "Silence orders.dlq", "Burst of dead letters"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if s, err := (alerts.Silence{Source: "payments", Topic: "orders.dlq", Until: thursday.Add(time.Hour)}).Valid(thursday); err != nil || !s.Holds(burst, thursday) {
+		t.Errorf("what the form sends does not hold its page: %v", err)
+	}
 }
