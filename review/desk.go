@@ -25,7 +25,7 @@ type Shelf interface {
 // Plans keeps plans for as long as they can be started.
 type Plans interface {
 	// Freeze fixes a selection into the letters of a new plan, in the order in
-	// which they are sent: by queue, partition and offset. It returns how many.
+	// which they are sent: by queue, partitions in turn, by offset. It returns how many.
 	Freeze(ctx context.Context, plan Plan, what Selection) (int, error)
 	// Decide writes down what was decided about the letters of the plan from a
 	// place in its order on.
