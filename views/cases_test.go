@@ -320,3 +320,28 @@ func TestAPlanIsStartedOnlyAsItIsShown(t *testing.T) {
 		t.Error("a plan with refused letters can be started")
 	}
 }
+
+// TestWhatStandsIsNotCalledWell: a group that was stopped already pages nobody,
+// and is not said to be well.
+func TestWhatStandsIsNotCalledWell(t *testing.T) {
+	now := nowClear()
+	now.Watch = []WatchRow{{Source: "payments", Group: "old", Verdict: "stopped", Means: "No members.", Lag: 3}}
+	text := visibleText(t, render(t, now))
+	if strings.Contains(text, "Nothing is wedged") || !strings.Contains(text, "Nothing pages.") || !strings.Contains(text, "1 group is not well all the same") {
+		t.Error("the page says that nothing is stopped above a group that is")
+	}
+}
+
+// TestAHundredThousandDifferentHeadersAreNoPage: the first of them are shown, and
+// how many more there are.
+func TestAHundredThousandDifferentHeadersAreNoPage(t *testing.T) {
+	letter := letterPage()
+	letter.Headers = nil
+	for i := range 100_000 {
+		letter.Headers = append(letter.Headers, HeaderRow{Name: fmt.Sprint("h-", i), Value: text("1"), Fate: "kept"})
+	}
+	page := render(t, letter)
+	if len(page) > 512<<10 || !strings.Contains(visibleText(t, page), "and 99,800 more headers") {
+		t.Errorf("a page of %d bytes", len(page))
+	}
+}

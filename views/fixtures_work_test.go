@@ -114,12 +114,17 @@ func incidentPage() IncidentPage {
 		What: "Partition 3 of payment.retry.requests is wedged at or after offset 118,204", Since: ist(10, 2, 36, 42), Scope: "partition",
 		Reason: "Nothing moved for 10 min while a record waits and the peers move.", Owner: "payments", Runbook: "https://runbooks.example.com/wedged", Waiting: 12412, Peers: "The other five partitions are fine.",
 		LineOf: "retry-7c9f-3 (consumer-retry-3-5f0c)", Lanes: lanes(), Known: known(), Head: headRecord(), Sample: 500,
-		Suspects: []SuspectRow{{118204, headRecord().Apart}, {118207, nil}},
+		Suspects: []SuspectRow{{Offset: 118204, Apart: headRecord().Apart}, {Offset: 118207, Links: []OutLink{{"logs", "https://logs.example.com/118207"}}}},
 		Timeline: []Moment{
 			{At: ist(10, 2, 36, 42), Text: "The position last rose, to 118,204", More: "the clock starts: a readable record waits there", Mark: "ok"},
 			{At: ist(10, 2, 46, 57), Text: "Opened, after 10 min without movement", Mark: "head_of_line_stall"},
 			{At: ist(10, 2, 47, 1), Text: "oncall accepted the page", Mark: "bell", Link: &Link{"how", "/incidents"}},
 		},
+		Lines: []IncidentLine{{
+			Name: "3", Verdict: "head_of_line_stall", Position: 118204, Waiting: 12412, Grows: 1240, Since: ist(10, 2, 36, 42), RetentionAt: ist(10, 9, 14, 0),
+			Owner: "retry-7c9f-3 (consumer-retry-3-5f0c)", Reason: "offset 118,204 has waited since 02:36",
+		}},
+		LinesMore: 1, Cost: &Cost{Blocked: 12*time.Minute + 30*time.Second, Worst: 12412, Last: 12412, RecordMinutes: 77575}, ReportHref: "/api/v1/incidents/0199303b-7c1e-7a11-8f00-5d2b7a3c9142/report",
 		Chart:   &Chart{From: ist(10, 2, 20, 0), To: ist(10, 2, 49, 0), Since: ist(10, 2, 36, 42), Line: []int64{0, 3, 2, Unknown, 2000, 7000, 12412}, Others: []int64{5, 9, 2, 3, 4, 9, 41}, LineName: "Partition 3"},
 		LagHref: "/lag?group=payment-retry-consumer-group", Links: []OutLink{{"logs", "https://logs.example.com"}},
 	}
@@ -128,6 +133,7 @@ func incidentPage() IncidentPage {
 func incidentPast() IncidentPage {
 	p := incidentPage()
 	p.Incident.ResolvedAt, p.Incident.Resolution = ist(10, 3, 1, 20), "Partition 3 moved for 4 min."
+	p.Lines, p.LinesMore, p.Cost = nil, 0, &Cost{Blocked: 20 * time.Minute, Worst: 30100, RecordMinutes: 301000}
 	p.Incident.Title, p.Head, p.HeadWhy, p.Suspects, p.Chart, p.Incident.Deliveries = "Partition 3 of payment.retry.requests was wedged for 20 minutes", nil, "The record was gone when we looked: retention passed it.", nil, nil, nil
 	return p
 }

@@ -58,16 +58,21 @@ type IncidentPage struct {
 	Peers    string
 	LineOf   string // owner of the line: "client id (member id)"
 	Lanes    []Lane
-	Known    []Known
-	Redrives []string // ids of those that sent the record at its head, or one of the next
-	Head     *Record
-	HeadWhy  string // why there is no head record, in a sentence
-	Suspects []SuspectRow
-	Sample   int // records before the position that were compared; 0: none
-	Timeline []Moment
-	Chart    *Chart
-	LagHref  string // the group on the lag page
-	Links    []OutLink
+	Lines    []IncidentLine // of the incident, as last read; none of one that ended
+	// LinesMore is how many of its lines are not listed.
+	LinesMore  int
+	Cost       *Cost // nil: nobody counted
+	ReportHref string
+	Known      []Known
+	Redrives   []string // ids of those that sent the record at its head, or one of the next
+	Head       *Record
+	HeadWhy    string // why there is no head record, in a sentence
+	Suspects   []SuspectRow
+	Sample     int // records before the position that were compared; 0: none
+	Timeline   []Moment
+	Chart      *Chart
+	LagHref    string // the group on the lag page
+	Links      []OutLink
 
 	AcknowledgedBy string // "" while nobody has
 	AcknowledgedAt time.Time
@@ -80,6 +85,28 @@ type IncidentPage struct {
 type SuspectRow struct {
 	Offset int64
 	Apart  []Apart
+	Links  []OutLink // of one that is not at the head
+}
+
+// IncidentLine is one line of an incident.
+type IncidentLine struct {
+	Name        string
+	Verdict     string
+	Position    int64
+	Waiting     int64
+	Grows       int64 // records a minute; 0: it does not, or nobody knows
+	Since       time.Time
+	RetentionAt time.Time // when retention reaches the position; zero: not known
+	Owner       string
+	Reason      string
+}
+
+// Cost is what an incident cost.
+type Cost struct {
+	Blocked       time.Duration
+	Worst         int64 // records that waited at once; Unknown when nobody knows
+	Last          int64 // of them at the end, or now
+	RecordMinutes int64
 }
 
 // Chart is lag over time.
@@ -235,6 +262,22 @@ func (c Chart) marks() []string {
 		at = append(at, coordinate(chartWidth*float64(t.Sub(c.From))/float64(c.To.Sub(c.From))))
 	}
 	return at
+}
+
+// waits is what waits in a line, and how fast it grows.
+func (l IncidentLine) waits() string {
+	if l.Waiting >= 0 && l.Grows > 0 {
+		return commas(l.Waiting) + ", " + commas(l.Grows) + " more a minute"
+	}
+	return Number(l.Waiting)
+}
+
+// nothingApart says that no record was found to differ.
+func (p IncidentPage) nothingApart() string {
+	if len(p.Suspects) > 0 || p.Sample <= 0 || p.Head == nil {
+		return ""
+	}
+	return "Nothing sets it, or the records after it, apart from the " + Plural(p.Sample, "record") + " before."
 }
 
 // tells tells whether the timeline says something already.

@@ -168,6 +168,22 @@ func foldHeaders(headers []HeaderRow) []headerFold {
 	return folds
 }
 
+// foldsShown is how many different headers a page shows: a record may have a
+// hundred thousand.
+const foldsShown = 200
+
+// foldsOf are the headers that are shown, and how many more there are.
+func (p LetterPage) foldsOf() (folds []headerFold, more int) {
+	folds = foldHeaders(p.Headers)
+	if len(folds) <= foldsShown {
+		return folds, 0
+	}
+	for _, f := range folds[foldsShown:] {
+		more += len(f.rows)
+	}
+	return folds[:foldsShown], more
+}
+
 func (p LetterPage) headersAre() string {
 	if p.HeadersAre == "" {
 		return "headers"

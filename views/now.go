@@ -166,6 +166,34 @@ type SourceRow struct {
 // source is unread.
 func (p NowPage) quiet() bool { return len(p.Incidents) == 0 && len(p.Lost) == 0 }
 
+// notWell is how many of the groups that page nobody stand still, stopped or
+// lost data: by their rule, or because they were so already.
+func (p NowPage) notWell() int {
+	n := 0
+	for _, w := range p.Watch {
+		if markOf(w.Verdict).hue == Stuck {
+			n++
+		}
+	}
+	return n
+}
+
+// clearSays is the page's answer when nothing pages.
+func (p NowPage) clearSays() string {
+	if p.notWell() > 0 {
+		return "Nothing pages."
+	}
+	return "Nothing is wedged, stopped or losing data."
+}
+
+// clearNext says what stands nevertheless, and what was read.
+func (p NowPage) clearNext() string {
+	if n := p.notWell(); n > 0 {
+		return Plural(n, "group") + oneOf(n == 1, " is", " are") + " not well all the same, by rule or since before we first looked: see below. " + p.readSays()
+	}
+	return p.readSays()
+}
+
 // readSays is what was read, and how lately.
 func (p NowPage) readSays() string {
 	return Plural(p.Partitions, "partition") + " in " + Plural(p.Groups, "group") + ", all read in the last " + Age(max(p.ReadWithin, time.Second)) + "."

@@ -11,7 +11,10 @@ import (
 )
 
 // tape is one recorded group.
-type tape struct{ asked alerts.HistoryQuery }
+type tape struct {
+	asked alerts.HistoryQuery
+	lag   alerts.LagQuery
+}
 
 func (h *tape) History(_ context.Context, q alerts.HistoryQuery, w io.Writer) error {
 	h.asked = q
@@ -20,6 +23,11 @@ func (h *tape) History(_ context.Context, q alerts.HistoryQuery, w io.Writer) er
 	}
 	_, err := io.WriteString(w, "{\"trace\":\"payments/retry\"}\n{\"t\":1}\n")
 	return err
+}
+
+func (h *tape) Lag(_ context.Context, q alerts.LagQuery) (alerts.LagSeries, error) {
+	h.lag = q
+	return alerts.LagSeries{From: q.From, To: q.To, Ours: []int64{1, 40, 80, 3}, Others: []int64{2, -1, 2, 2}}, nil
 }
 
 func TestTheHistoryOfAGroupIsATrace(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -103,7 +102,7 @@ func (s *Server) showIncident(c echo.Context) error {
 		Frame: s.frame(c, views.IncidentsSection, cmp.Or(i.Title, whatIs(i))), Incident: incidentRow(i), What: whatIs(i), Since: sinceOf(i),
 		Scope: string(i.Scope), Queue: i.Queue, Reason: sentence(i.Reason), Owner: i.Owner, Runbook: i.Runbook, Waiting: i.Evidence.Waiting,
 		Peers: sentence(i.Evidence.Peers), LineOf: i.Evidence.Owner, Head: recordView(i.Evidence.Head, i.Evidence), HeadWhy: headWhy(i),
-		Suspects: suspectRows(i.Evidence), Sample: i.Evidence.Sample, Timeline: incidentTimeline(i),
+		Suspects: s.suspectRows(i), Sample: i.Evidence.Sample, Timeline: incidentTimeline(i),
 		Links: s.linksOf(i.Source, i.Subject()), AcknowledgedBy: i.AcknowledgedBy, AcknowledgedAt: i.AcknowledgedAt,
 	}
 	if page.Silences, err = s.silencesOf(c.Request().Context(), i); err != nil {
@@ -122,18 +121,26 @@ func (s *Server) showIncident(c echo.Context) error {
 	if i.Group != "" {
 		page.LagHref = groupHref(i.Source, i.Group)
 	}
+	page.ReportHref, page.Cost = views.Path("api/v1/incidents", i.ID)+"/report", s.costOf(i)
 	if i.ResolvedAt.IsZero() {
 		group := groupIn(s.Board.Board(), i.Source, i.Group)
 		page.Waiting, page.Lanes, page.Known = waitingOf(group, i), lanesOf(group), knownOf(group, i)
-		page.Chart = s.chartOf(group, i)
+		page.Lines, page.LinesMore = linesStanding(group, i)
+	}
+	if page.Chart, err = s.chartOf(c.Request().Context(), i); err != nil {
+		return err
 	}
 	return s.show(c, views.Incident(page))
 }
 
-func suspectRows(e alerts.Evidence) []views.SuspectRow {
+func (s *Server) suspectRows(i alerts.Incident) []views.SuspectRow {
 	var out []views.SuspectRow
+	e, of := i.Evidence, i.Subject()
 	for _, suspect := range e.Suspects {
 		row := views.SuspectRow{Offset: suspect.Offset}
+		if suspect.Offset != of.Offset { // that of the head stands beside it
+			row.Links = s.linksOf(i.Source, sources.Subject{Topic: of.Topic, Partition: of.Partition, Offset: suspect.Offset, Group: of.Group})
+		}
 		for _, a := range suspect.Apart {
 			row.Apart = append(row.Apart, views.Apart{Field: a.Field, Value: a.Value, Usual: unlike(a, e.Sample)})
 		}
@@ -175,35 +182,6 @@ func deliveryMoment(d alerts.Delivery) views.Moment {
 		m.More = "at attempt " + strconv.Itoa(d.Attempts)
 	}
 	return m
-}
-
-// chartOf is the lag of the incident's lines at the last readings, and that of
-// their peers. It needs to know how often the source is read.
-func (s *Server) chartOf(g alerts.GroupView, i alerts.Incident) *views.Chart {
-	every := s.configured(i.Source).Every
-	var ours, others []alerts.LineView
-	for _, l := range g.Lines {
-		if slices.Contains(i.Lines, l.Partition) {
-			ours = append(ours, l)
-		} else {
-			others = append(others, l)
-		}
-	}
-	line := sparkOf(ours)
-	if every == 0 || len(line) < 2 || g.ReadAt.IsZero() {
-		return nil
-	}
-	chart := &views.Chart{From: g.ReadAt.Add(-time.Duration(len(line)-1) * every), To: g.ReadAt, Since: i.Evidence.Since, Line: line, LineName: plural(len(ours), "partition")}
-	if peers := sparkOf(others); len(peers) == len(line) {
-		chart.Others = peers
-	}
-	if len(ours) == 1 {
-		chart.LineName = "Partition " + lineName(ours[0].Topic, ours[0].Number, severalTopics(g))
-	}
-	if chart.Since.Before(chart.From) {
-		chart.Since = time.Time{}
-	}
-	return chart
 }
 
 // linksOf are the configured links that lead to one record.

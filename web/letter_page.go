@@ -128,11 +128,14 @@ func letterOrigin(o sources.Origin) views.LetterOrigin {
 
 // headerRows are the headers in wire order, with what a redrive makes of them.
 func headerRows(l review.Letter, drop []string) []views.HeaderRow {
-	dropped := review.PlanHeaders(l.DeadLetter, drop).Dropped
+	dropped := map[string]bool{}
+	for _, name := range review.PlanHeaders(l.DeadLetter, drop).Dropped {
+		dropped[name] = true
+	}
 	rows := make([]views.HeaderRow, 0, len(l.Headers))
 	for _, h := range l.Headers {
 		row := views.HeaderRow{Name: h.Name, Value: bytesView(h.Value, shownHeader), Type: h.Type, Fate: "kept"}
-		if slices.Contains(dropped, h.Name) {
+		if dropped[h.Name] {
 			row.Fate = "dropped"
 		}
 		if d := payload.Decode(h.Value, shownHeader); d.Format == payload.FormatInt32 || d.Format == payload.FormatInt64 {

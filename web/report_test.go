@@ -60,3 +60,18 @@ func TestLinksLeadToTheRecordAtTheHead(t *testing.T) {
 		}
 	}
 }
+
+// TestTheChartOfAnIncidentIsFromTheHistory, also when it is over.
+func TestTheChartOfAnIncidentIsFromTheHistory(t *testing.T) {
+	w := story()
+	c := w.config()
+	recorded := &tape{}
+	c.History = recorded
+	s := newServer(t, c)
+	for _, i := range w.incidents {
+		body := get(s, "/incidents/"+i.ID).Body.String()
+		if !strings.Contains(body, "pulse-line") || recorded.lag.Group != i.Group || !recorded.lag.From.Before(i.OpenedAt) {
+			t.Errorf("%s: no chart, or of something else: %+v", i.Title, recorded.lag)
+		}
+	}
+}

@@ -186,6 +186,8 @@ type History interface {
 	// History writes one group's as JSON lines; alerts.ErrNoHistory, before it has
 	// written any, when there is none.
 	History(ctx context.Context, q alerts.HistoryQuery, w io.Writer) error
+	// Lag is the lag of some of its lines over time.
+	Lag(ctx context.Context, q alerts.LagQuery) (alerts.LagSeries, error)
 }
 
 // Keys remembers the answers to requests that carried an Idempotency-Key, per
