@@ -138,19 +138,6 @@ func (l *loop) sayHeads(ctx context.Context, err error) {
 	}
 }
 
-// hold asks which transactions hold the stable ends that stand.
-func (l *loop) hold(ctx context.Context, groups []sources.Group) {
-	var lines []sources.Lag
-	now := l.w.Clock()
-	for _, g := range groups {
-		lines = append(lines, l.watch(g.Name).held(g, l.w.rules, now)...)
-	}
-	var err error
-	if l.held, err = l.held.look(ctx, l.src.Transactions, lines, now); err != nil && ctx.Err() == nil {
-		l.log.Debug("what holds a stable end cannot be asked for", "err", err)
-	}
-}
-
 // undated are the lines of a group of which only the first unread record itself
 // can tell how old it is.
 func (l *loop) undated(g sources.Group) []sources.Lag {

@@ -82,6 +82,19 @@ func (t transactions) fill(lines []sources.Lag) {
 	}
 }
 
+// hold asks which transactions hold the stable ends that stand.
+func (l *loop) hold(ctx context.Context, groups []sources.Group) {
+	var lines []sources.Lag
+	now := l.w.Clock()
+	for _, g := range groups {
+		lines = append(lines, l.watch(g.Name).held(g, l.w.rules, now)...)
+	}
+	var err error
+	if l.held, err = l.held.look(ctx, l.src.Transactions, lines, now); err != nil && ctx.Err() == nil {
+		l.log.Debug("what holds a stable end cannot be asked for", "err", err)
+	}
+}
+
 // overdue tells whether the transaction that holds the line has been open for
 // longer than its own time-out, by our own clock: then its coordinator should
 // have aborted it, and nothing ends it by itself. Where nothing tells its
