@@ -357,27 +357,20 @@ func (t *taking) forget(ctx context.Context, which string, args ...any) error {
 	return t.expire(ctx, gone)
 }
 
-// someAre is false when no letter of the queue at hand has a status, so that
-// nobody goes through a shelf for none.
-const someAre = `EXISTS (SELECT 1 FROM tallies t WHERE t.queue = letters.queue AND t.status = letters.status AND t.letters > 0)`
-
 // expiredBefore notes of letters that are being redriven, or are discarded, that
 // they will be expired when that comes to nothing. which is a condition on
-// letters of one queue, whose number is the first argument.
+// letters of one queue, whose number is the first argument. Those that are being
+// redriven are found by the redrives at work: their shelf has all that ever were.
 func expiredBefore(ctx context.Context, tx *sql.Tx, which string, args ...any) error {
-	for _, decided := range []struct {
-		table, state string
-		status       review.Status
-	}{
-		{"items", `state IN ('planned', 'sending')`, review.Redriving}, {"discard_items", `state = 'discarded'`, review.Discarded},
-	} {
-		_, err := tx.ExecContext(ctx, `UPDATE `+decided.table+` SET status_before = 'expired' WHERE status_before <> 'expired' AND `+decided.state+`
-			AND letter IN (SELECT number FROM letters WHERE queue = ? AND `+someAre+` AND shelf = '`+string(shelf(decided.status))+`' AND status = '`+string(decided.status)+`' AND `+which+`)`, args...)
-		if err != nil {
-			return err
-		}
+	_, err := tx.ExecContext(ctx, `UPDATE items SET status_before = 'expired' WHERE status_before <> 'expired' AND state IN ('planned', 'sending')
+		AND redrive IN (SELECT number FROM redrives WHERE ended_at = 0)
+		AND EXISTS (SELECT 1 FROM letters WHERE letters.number = items.letter AND queue = ? AND status = 'redriving' AND `+which+`)`, args...)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = tx.ExecContext(ctx, `UPDATE discard_items SET status_before = 'expired' WHERE status_before <> 'expired' AND state = 'discarded'
+		AND letter IN (SELECT number FROM letters WHERE queue = ? AND shelf = 'discarded' AND `+which+`)`, args...)
+	return err
 }
 
 // absent expires SQS letters that a finished sweep has not seen.
