@@ -28,6 +28,9 @@ type World struct {
 	SQSEndpoint string   // of the embedded SQS
 	PagerURL    string   // of the fake pager, for Events API v2
 	Pager       *Pager
+	StopURL     string // stops the workers of the retries, by a signed call
+	StartURL    string // starts them again
+	CallSecret  string // signs both
 
 	dir     string // data of the embedded Kafka; removed at the end
 	kafka   *kfake.Cluster
@@ -40,6 +43,8 @@ type World struct {
 	mu     sync.Mutex
 	fixed  bool // the consumers' fix is deployed
 	crew   *crew
+	again  *crew // the workers of the retries
+	calls  *caller
 	bad    int
 	events []Moment
 }
@@ -76,6 +81,9 @@ func (w *World) start() (err error) {
 	}
 	w.SQSEndpoint = w.queues.endpoint
 	if w.Pager, w.PagerURL, err = startPager(); err != nil {
+		return err
+	}
+	if err := w.takeCalls(); err != nil {
 		return err
 	}
 	if err := w.topics.seed(w.ctx, time.Now()); err != nil {
@@ -136,6 +144,9 @@ func (w *World) Close() error {
 		w.kafka.Close()
 	}
 	var err error
+	if w.calls != nil {
+		err = w.calls.server.Close()
+	}
 	if w.queues != nil {
 		w.queues.close()
 	}
@@ -180,20 +191,57 @@ func (w *World) StartWorkers() {
 	}
 	w.crew = startCrew(w.Brokers, w.queues, w.Fixed)
 	w.note("The workers were started.")
+	if w.again == nil {
+		w.again = startRetriers(w.Brokers, w.Fixed)
+	}
+}
+
+// takeCalls lets Unwedge stop and start the workers of the retries, and no others.
+func (w *World) takeCalls() (err error) {
+	var address string
+	w.calls, address, err = startCaller(w.stopRetriers, w.startRetriers)
+	if err == nil {
+		w.StopURL, w.StartURL, w.CallSecret = address+"/stop", address+"/start", w.calls.secret
+	}
+	return err
+}
+
+func (w *World) stopRetriers() {
+	w.mu.Lock()
+	again := w.again
+	w.again = nil
+	if again != nil {
+		w.note("The workers of the retries were stopped by a call.")
+	}
+	w.mu.Unlock()
+	if again != nil {
+		again.stop()
+	}
+}
+
+func (w *World) startRetriers() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.again == nil {
+		w.again = startRetriers(w.Brokers, w.Fixed)
+		w.note("The workers of the retries were started by a call.")
+	}
 }
 
 // StopWorkers stops them, as a deploy that went wrong would: they leave their
 // groups and nothing is consumed.
 func (w *World) StopWorkers() {
 	w.mu.Lock()
-	crew := w.crew
-	w.crew = nil
-	if crew != nil {
+	others, again := w.crew, w.again
+	w.crew, w.again = nil, nil
+	if others != nil {
 		w.note("The workers were stopped.")
 	}
 	w.mu.Unlock()
-	if crew != nil {
-		crew.stop()
+	for _, c := range []*crew{others, again} {
+		if c != nil {
+			c.stop()
+		}
 	}
 }
 

@@ -25,14 +25,24 @@ type crew struct {
 	running sync.WaitGroup
 }
 
+// startRetriers hires those of the retries, who can be stopped by a call.
+func startRetriers(brokers []string, fixed func() bool) *crew {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &crew{cancel: cancel}
+	for i := range 3 {
+		c.running.Go(func() {
+			consume(ctx, brokers, retryGroup, fmt.Sprintf("retry-7c9f-%d", i+1), payOrThrow(fixed), kgo.ConsumeTopics(retryRequests))
+		})
+	}
+	return c
+}
+
+// startCrew hires all others.
 func startCrew(brokers []string, queues *queueWorld, fixed func() bool) *crew {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &crew{cancel: cancel}
 	hire := func(group, id string, handle handler, more ...kgo.Opt) {
 		c.running.Go(func() { consume(ctx, brokers, group, id, handle, more...) })
-	}
-	for i := range 3 {
-		hire(retryGroup, fmt.Sprintf("retry-7c9f-%d", i+1), payOrThrow(fixed), kgo.ConsumeTopics(retryRequests))
 	}
 	hire(ledgerGroup, "ledger-1", accept, kgo.ConsumeTopics(paymentEvents, ledgerPostings), kgo.ServerSideBalancer())
 	hire(fraudGroup, "fraud-1", accept, kgo.ConsumeTopics(retryRequests, paymentEvents))

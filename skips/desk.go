@@ -28,11 +28,9 @@ type Desk struct {
 	Sources map[string]Source
 	Book    Book
 	History History
-	// Stoppable tells whether a group's workers can be stopped and started; nil:
-	// none can.
-	Stoppable func(p sources.Partition) bool
-	Now       func() time.Time
-	Changed   func(id string) // after an order was taken
+	Workers Workers // nil: none can be stopped
+	Now     func() time.Time
+	Changed func(id string) // after an order was taken
 }
 
 // Plan says what a skip would park, without arming it: the skip without an id
@@ -70,6 +68,8 @@ func (d *Desk) Arm(ctx context.Context, r Request) (Skip, error) {
 	s.ID, s.State = "sk_"+uuid.Must(uuid.NewV7()).String(), Armed
 	if s.WaitsFor == "" {
 		s.WaitsFor = "It is carried out now: the group has no members."
+	} else if s.Stop {
+		s.WaitsFor = "Its workers are told to stop."
 	}
 	deed := Deed{r.By, "skip.arm", fmt.Sprintf("%s: %s, from %d to %d", name(s.Line), records(len(s.Parked)), s.From, s.To)}
 	if err := d.Book.Arm(ctx, s, deed); err != nil {
@@ -93,11 +93,14 @@ func (d *Desk) check(r Request) (Source, error) {
 		return nil, fmt.Errorf("%w: to_offset %d is not after offset %d", ErrInvalid, r.ToOffset, r.Offset)
 	case r.ExpiresIn < 0 || r.ExpiresIn > longestArmed:
 		return nil, fmt.Errorf("%w: expires_in is at most %s", ErrInvalid, longestArmed)
-	case r.Stop && (d.Stoppable == nil || !d.Stoppable(r.Line)):
+	case r.Stop && !d.Stoppable(r.Line):
 		return nil, fmt.Errorf("%w: stop: consumers of source %s names no way to stop group %s", ErrInvalid, r.Line.Source, r.Line.Group)
 	}
 	return source, nil
 }
+
+// Stoppable tells whether the workers of a group can be stopped and started.
+func (d *Desk) Stoppable(p sources.Partition) bool { return d.Workers != nil && d.Workers.Stoppable(p) }
 
 func notThere(p sources.Partition, err error) error {
 	if errors.Is(err, sources.ErrNoSuchQueue) {

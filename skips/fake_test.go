@@ -186,7 +186,7 @@ func (y *yard) Unfinished(ctx context.Context) (out []Skip, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.State == Armed || s.State == Done && s.Outcome == "" {
+		if s.State == Armed || s.State == Done && s.Outcome == "" || s.ToStart() {
 			out = append(out, s)
 		}
 	}

@@ -64,6 +64,13 @@ type Skip struct {
 	LivelyAt  time.Time // since when the group has members again, after it was done
 	Outcome   Outcome
 	Error     string
+
+	StoppedAt time.Time // when its workers were told to stop; zero: they were not
+	StartedAt time.Time // and to start again
+	BackAt    time.Time // when the group had members again after that
+	AlarmID   string    // of the page that they do not come back; "" for none
+	AlarmWhy  string
+	Raised    bool
 }
 
 // Parked is one record, and where its copy lies.

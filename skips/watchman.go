@@ -27,6 +27,8 @@ type Watchman struct {
 	// Patience is how long a line may stand after a skip, with members there,
 	// before the skip is said not to have helped.
 	Patience time.Duration
+	Workers  Workers         // of skips that stop them; may be nil
+	Alarm    Alarm           // may be nil
 	Changed  func(id string) // may be nil
 
 	wake chan struct{}
@@ -85,10 +87,21 @@ func (w *Watchman) one(ctx context.Context, s Skip, now time.Time) error {
 	if err != nil {
 		return w.overdue(ctx, s, now, err)
 	}
-	if s.State == Done {
+	if s.ToStart() {
+		if err := w.start(ctx, s, group, now); err != nil {
+			return err
+		}
+		if s, err = w.Book.Skip(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	switch s.State {
+	case Armed:
+		return w.armed(ctx, source, s, group, line, now)
+	case Done:
 		return w.follow(ctx, s, group, line, now)
 	}
-	return w.armed(ctx, source, s, group, line, now)
+	return nil
 }
 
 // overdue gives up a skip whose time is over without its line having been read.
@@ -109,8 +122,12 @@ func (w *Watchman) armed(ctx context.Context, source Source, s Skip, group sourc
 		return w.fail(ctx, s, now, fmt.Sprintf("The position is %d by now, and was %d.", line.Position, s.From))
 	case now.After(s.ExpiresAt):
 		return w.fail(ctx, s, now, "Its time is over. "+waitsFor(group))
-	case !empty(group):
-		return w.wait(ctx, s, waitsFor(group), now)
+	}
+	if there, err := w.stopped(ctx, &s, now); !there || err != nil {
+		return err
+	}
+	if !empty(group) {
+		return w.wait(ctx, s, s.waits(group), now)
 	}
 	err := w.fire(ctx, source, &s, now)
 	var once *final
@@ -121,6 +138,14 @@ func (w *Watchman) armed(ctx context.Context, source Source, s Skip, group sourc
 		return w.wait(ctx, s, "The group has members again: stop it.", now)
 	}
 	return err
+}
+
+// waits says what an armed skip waits for.
+func (s Skip) waits(g sources.Group) string {
+	if s.StoppedAt.IsZero() {
+		return waitsFor(g)
+	}
+	return "Its workers were told to stop at " + s.StoppedAt.UTC().Format("15:04:05 UTC") + ". " + waitsFor(g)
 }
 
 // wait notes what a skip waits for, when that is news.

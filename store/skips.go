@@ -34,9 +34,9 @@ func (s *Store) Arm(ctx context.Context, one skips.Skip, done skips.Deed) error 
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO skips (number, id, source, group_name, topic, line, state, outcome, from_at, to_at, armed_at, expires_at, ended_at, skip)
-			VALUES (`+marks(14)+`)`, number, one.ID, one.Line.Source, one.Line.Group, one.Line.Topic, one.Line.Number, one.State, one.Outcome,
-			one.From, one.To, micros(one.ArmedAt), micros(one.ExpiresAt), int64(0), string(text))
+		_, err = tx.ExecContext(ctx, `INSERT INTO skips (number, id, source, group_name, topic, line, state, outcome, from_at, to_at, armed_at, expires_at, ended_at, to_start, skip)
+			VALUES (`+marks(15)+`)`, number, one.ID, one.Line.Source, one.Line.Group, one.Line.Topic, one.Line.Number, one.State, one.Outcome,
+			one.From, one.To, micros(one.ArmedAt), micros(one.ExpiresAt), int64(0), false, string(text))
 		if err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func (s *Store) Save(ctx context.Context, one skips.Skip, before skips.State, at
 		return fmt.Errorf("write down skip %s: %w", one.ID, err)
 	}
 	err = s.in(ctx, func(tx *sql.Tx) error {
-		changed, err := tx.ExecContext(ctx, `UPDATE skips SET state = ?, outcome = ?, ended_at = ?, skip = ? WHERE id = ? AND state = ?`,
-			one.State, one.Outcome, micros(one.EndedAt), string(text), one.ID, before)
+		changed, err := tx.ExecContext(ctx, `UPDATE skips SET state = ?, outcome = ?, ended_at = ?, to_start = ?, skip = ? WHERE id = ? AND state = ?`,
+			one.State, one.Outcome, micros(one.EndedAt), one.ToStart(), string(text), one.ID, before)
 		if err != nil {
 			return err
 		}
@@ -100,10 +100,10 @@ func (s *Store) Skip(ctx context.Context, id string) (skips.Skip, error) {
 	return list[0], nil
 }
 
-// Unfinished are the skips that are armed, and those that are done and whose
-// outcome is not known yet, oldest first.
+// Unfinished are the skips that are armed, those that are done and whose outcome
+// is not known yet, and those whose workers are to come back, oldest first.
 func (s *Store) Unfinished(ctx context.Context) ([]skips.Skip, error) {
-	list, _, err := s.skips(ctx, `state = 'armed' OR state = 'done' AND outcome = '' ORDER BY number`)
+	list, _, err := s.skips(ctx, `state = 'armed' OR state = 'done' AND outcome = '' OR to_start ORDER BY number`)
 	return list, err
 }
 

@@ -74,6 +74,9 @@ func (p SkipPage) them() string { return Plural(len(p.Parked), "record") }
 func (p SkipPage) heading() string {
 	switch p.State {
 	case "":
+		if len(p.Parked) == 0 {
+			return "Nothing can be parked here now"
+		}
 		return "Park " + p.them() + ", and skip " + oneOf(len(p.Parked) == 1, "it", "them")
 	case "armed":
 		if p.Step != "" {
@@ -91,6 +94,9 @@ func (p SkipPage) heading() string {
 }
 
 func (p SkipPage) lede() string {
+	if len(p.Parked) == 0 {
+		return capital(p.line()) + ", group " + Visible(p.Group) + "."
+	}
 	goes := capital(p.them()) + " of " + Visible(p.Topic) + ", partition " + digits(int(p.Partition)) + ", " + oneOf(len(p.Parked) == 1, "goes", "go") + " to " + Visible(p.Queue) +
 		"; then " + Visible(p.Group) + " starts at " + commas(p.To) + "."
 	switch p.State {

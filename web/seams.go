@@ -9,6 +9,7 @@ import (
 	"github.com/unwedge/unwedge/alerts"
 	"github.com/unwedge/unwedge/review"
 	"github.com/unwedge/unwedge/skips"
+	"github.com/unwedge/unwedge/sources"
 )
 
 // What this package asks of others, in pieces as small as they are used.
@@ -162,6 +163,8 @@ type Silences interface {
 // Skipper parks and skips. What is in another state than an order needs is a
 // *skips.StateError.
 type Skipper interface {
+	// Stoppable tells whether the workers of a group can be stopped and started.
+	Stoppable(p sources.Partition) bool
 	// Plan says what a skip would park.
 	Plan(ctx context.Context, r skips.Request) (skips.Skip, error)
 	Arm(ctx context.Context, r skips.Request) (skips.Skip, error)

@@ -181,7 +181,7 @@ func (s *Server) skipPage(c echo.Context, one skips.Skip) views.SkipPage {
 		Frame: s.frame(c, views.IncidentsSection, "Park and skip"), ID: one.ID, State: string(one.State), Step: string(one.Step),
 		Source: one.Line.Source, Group: one.Line.Group, Topic: one.Line.Topic, Partition: one.Line.Number, From: one.From, To: one.To,
 		End: views.Unknown, Queue: one.Queue, WaitsFor: one.WaitsFor, By: one.By, ArmedAt: one.ArmedAt, ExpiresAt: one.ExpiresAt, EndedAt: one.EndedAt,
-		Outcome: string(one.Outcome), Error: one.Error, Stoppable: one.Stop,
+		Outcome: string(one.Outcome), Error: one.Error, Stoppable: s.Skipper.Stoppable(one.Line),
 	}
 	if l, there := s.lineOf(one.Line); there {
 		page.End = l.StableEnd

@@ -25,6 +25,8 @@ func (s *siding) Plan(_ context.Context, r skips.Request) (skips.Skip, error) {
 	return one, s.refuse
 }
 
+func (s *siding) Stoppable(p sources.Partition) bool { return p.Group == "retry" }
+
 func (s *siding) Arm(ctx context.Context, r skips.Request) (skips.Skip, error) {
 	one, err := s.Plan(ctx, r)
 	if err == nil {

@@ -116,12 +116,6 @@ func TestLaterKeysAreRefusedByName(t *testing.T) {
 			t.Errorf("%s: %s", key, text)
 		}
 	}
-	for _, key := range []string{"consumers: []"} {
-		text := "sources: [{name: x, kafka: {brokers: [\"a:1\"], " + key + "}}]\n"
-		if _, wrong := loadConfig(write(t, "c.yaml", text), env(nil)); !strings.Contains(fmt.Sprint(wrong), "not yet") {
-			t.Errorf("%s: %v", key, wrong)
-		}
-	}
 }
 
 // TestASchemaRegistryIsAnAddressAndASecret that can be in a file.

@@ -87,7 +87,12 @@ func demoConfig(world *demo.World, listen, store string) config {
 	c.TimeZone = "Local"
 	c.Alerts.PollEvery, c.Alerts.StallAfter = span(time.Second), span(demo.StallAfter)
 	c.Sources = []sourceConfig{
-		{Name: "payments", Kafka: &kafkaConfig{Brokers: world.Brokers, Redrive: []routeConfig{{From: "payment.events.dlq", To: "payment.events"}}}},
+		{Name: "payments", Kafka: &kafkaConfig{
+			Brokers:   world.Brokers,
+			Redrive:   []routeConfig{{From: "payment.events.dlq", To: "payment.events"}},
+			Park:      []routeConfig{{From: "payment.retry.requests", To: "payment.events.dlq"}},
+			Consumers: []consumerConfig{{Group: "payment-retry-*", Stop: callConfig{world.StopURL}, Start: callConfig{world.StartURL}, Secret: secret{value: world.CallSecret, set: true}}},
+		}},
 		{Name: "aws", SQS: &sqsConfig{Region: demo.Region, Endpoint: world.SQSEndpoint, ScanEvery: span(10 * time.Second)}},
 	}
 	c.Alerts.Rules = []ruleConfig{

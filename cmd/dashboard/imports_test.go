@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"alerts/slack":           {"alerts"},
 	"heartbeat":              {},
 	"skips":                  {"sources", "payload"},
+	"skips/calls":            {"sources", "alerts", "alerts/webhook"},
 	"store":                  {"sources", "review", "alerts", "skips", "payload"},
 	"web":                    {"sources", "review", "alerts", "skips", "payload", "views", "static"},
 	"internal/failpoint":     {},

@@ -25,7 +25,7 @@ type kafkaConfig struct {
 	SchemaRegistry *registryConfig    `yaml:"schema_registry"`
 	Park           []routeConfig      `yaml:"park"`
 	Done           []doneConfig       `yaml:"done"`
-	Consumers      laterKey           `yaml:"consumers"`
+	Consumers      []consumerConfig   `yaml:"consumers"`
 	Links          []linkConfig       `yaml:"links"`
 }
 
@@ -47,6 +47,18 @@ type doneConfig struct {
 	For   string `yaml:"for"`
 	Topic string `yaml:"topic"`
 	By    string `yaml:"by"`
+}
+
+// consumerConfig says where the workers of groups are stopped and started.
+type consumerConfig struct {
+	Group  string     `yaml:"group"`
+	Stop   callConfig `yaml:"stop"`
+	Start  callConfig `yaml:"start"`
+	Secret secret     `yaml:"secret"`
+}
+
+type callConfig struct {
+	URL string `yaml:"url"`
 }
 
 type tlsConfig struct {
@@ -116,6 +128,7 @@ func (k *kafkaConfig) validate(name, path string, wrong *mistakes) {
 			wrong.add(fmt.Sprintf("%s.done[%d].by", path, i), 0, "%w", err)
 		}
 	}
+	k.validateConsumers(path, wrong)
 	for i, l := range k.addresses() {
 		if err := l.Validate(); err != nil {
 			wrong.add(fmt.Sprintf("%s.links[%d]", path, i), 0, "%w", err)

@@ -16,7 +16,8 @@ CREATE TABLE skips (
 	armed_at   BIGINT NOT NULL,
 	expires_at BIGINT NOT NULL,
 	ended_at   BIGINT NOT NULL,
+	to_start   BOOLEAN NOT NULL, -- workers that were stopped for it are to come back
 	skip       TEXT NOT NULL -- JSON of skips.Skip, its records whole
 );
 CREATE UNIQUE INDEX skips_armed ON skips (source, group_name, topic, line) WHERE state = 'armed';
-CREATE INDEX skips_unfinished ON skips (number) WHERE state = 'armed' OR state = 'done' AND outcome = '';
+CREATE INDEX skips_unfinished ON skips (number) WHERE state = 'armed' OR state = 'done' AND outcome = '' OR to_start;
