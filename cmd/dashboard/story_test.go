@@ -201,7 +201,7 @@ func lookAtEveryPage(t *testing.T, ctx context.Context, demo string) {
 	axe := Axe(t)
 	pages := map[string]string{
 		"now": "/", "lag": "/lag", "review": "/review", "redrives": "/redrives", "incidents": "/incidents", "queues": "/queues", "demo": "/demo",
-		"discards": "/discards", "audit": "/audit",
+		"discards": "/discards", "audit": "/audit", "silences": "/silences", "notifiers": "/notifiers", "skips": "/skips",
 		"incident": "/incidents/" + wedged(t, demo).ID, "missing": "/letters/nothing",
 	}
 	var found struct {
