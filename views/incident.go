@@ -264,14 +264,6 @@ func (c Chart) marks() []string {
 	return at
 }
 
-// waits is what waits in a line, and how fast it grows.
-func (l IncidentLine) waits() string {
-	if l.Waiting >= 0 && l.Grows > 0 {
-		return commas(l.Waiting) + ", " + commas(l.Grows) + " more a minute"
-	}
-	return Number(l.Waiting)
-}
-
 // nothingApart says that no record was found to differ.
 func (p IncidentPage) nothingApart() string {
 	if len(p.Suspects) > 0 || p.Sample <= 0 || p.Head == nil {
