@@ -66,7 +66,9 @@ type SkipRow struct {
 
 func (p SkipPage) planned() bool { return p.ID == "" }
 
-func (p SkipPage) line() string { return "partition " + digits(int(p.Partition)) + " of " + Visible(p.Topic) }
+func (p SkipPage) line() string {
+	return "partition " + digits(int(p.Partition)) + " of " + Visible(p.Topic)
+}
 
 // them is what is parked, in words.
 func (p SkipPage) them() string { return Plural(len(p.Parked), "record") }
