@@ -83,11 +83,12 @@ func (c Config) Validate() []error {
 		}
 	}
 	for i, r := range c.Park {
-		if r.From == "" || r.To == "" {
+		switch {
+		case r.From == "" || r.To == "":
 			errs = append(errs, fmt.Errorf("park[%d]: from and to are both needed", i))
-		} else if internal(r.To) {
+		case internal(r.To):
 			errs = append(errs, fmt.Errorf("park[%d].to: %s is an internal topic of Kafka, nothing is parked there", i, r.To))
-		} else if !c.withDefaults().DeadLetters.Match(r.To) {
+		case !c.withDefaults().DeadLetters.Match(r.To):
 			errs = append(errs, fmt.Errorf("park[%d].to: dead_letters does not select %s: what is parked there would not be seen", i, r.To))
 		}
 	}

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -92,15 +91,13 @@ func (s *Source) Commit(ctx context.Context, p sources.Partition, offset int64) 
 	if err != nil {
 		return fmt.Errorf("commit %d for group %s: %w", offset, p.Group, s.readable(err))
 	}
-	for _, topic := range resp.Topics {
-		for _, part := range topic.Partitions {
-			if err := kerr.ErrorForCode(part.ErrorCode); err != nil {
-				return commitError(p, offset, err)
-			}
-			return nil
-		}
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return fmt.Errorf("commit %d for group %s: the broker answered without a result", offset, p.Group)
 	}
-	return fmt.Errorf("commit %d for group %s: %w", offset, p.Group, errors.New("the broker answered without a result"))
+	if err := kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode); err != nil {
+		return commitError(p, offset, err)
+	}
+	return nil
 }
 
 func commitError(p sources.Partition, offset int64, err error) error {
