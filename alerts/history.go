@@ -188,7 +188,30 @@ func (r *Recorder) History(ctx context.Context, q HistoryQuery, w io.Writer) err
 			return err
 		}
 	}
-	return out.end()
+	if out.begun {
+		return nil
+	}
+	return r.nothing(ctx, &out)
+}
+
+// errFirst ends a look through chunks at the first.
+var errFirst = errors.New("there is one")
+
+// nothing writes the first line alone where something was recorded of the group,
+// but not of that time.
+func (r *Recorder) nothing(ctx context.Context, out *historyWriter) error {
+	var first Chunk
+	err := r.Store.Chunks(ctx, out.q.Source, out.q.Group, time.Time{}, time.Time{}, func(c Chunk) error {
+		first = c
+		return errFirst
+	})
+	switch {
+	case errors.Is(err, errFirst):
+		return out.begin(first.Protocol)
+	case err != nil:
+		return err
+	}
+	return ErrNoHistory
 }
 
 // current is what is not written down yet.
@@ -261,11 +284,4 @@ func (h *historyWriter) reading(line []byte) error {
 	}
 	r.Partitions = slices.DeleteFunc(r.Partitions, func(l traceLine) bool { return !h.q.selects(l) })
 	return h.line(r)
-}
-
-func (h *historyWriter) end() error {
-	if !h.begun {
-		return ErrNoHistory
-	}
-	return nil
 }

@@ -151,6 +151,19 @@ func TestOfAGroupThatWasNeverReadThereIsNoHistory(t *testing.T) {
 	}
 }
 
+func TestOfATimeWithoutReadingsThereIsTheFirstLineAlone(t *testing.T) {
+	r := recorder(&shelf{})
+	r.Record(t.Context(), []sources.Group{readingOf("g", 1)}, planned)
+	for range 2 { // before it is written down, and after
+		var out bytes.Buffer
+		q := HistoryQuery{Source: "s", Group: "g", From: planned.Add(time.Hour)}
+		if err := r.History(t.Context(), q, &out); err != nil || strings.Count(out.String(), "\n") != 1 {
+			t.Errorf("%v, %q", err, out.String())
+		}
+		r.Flush(t.Context(), planned)
+	}
+}
+
 func TestAHistoryThatCannotBeKeptHoldsNothingUp(t *testing.T) {
 	kept := &shelf{fail: errFull}
 	r := recorder(kept)
