@@ -736,7 +736,7 @@ func (f Frame) undelivered() templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = f.glyph("bell").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = f.glyph("i-bell").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -79,7 +79,7 @@ func Notifiers(p NotifiersPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Notifiers) == 0 {
-				templ_7745c5c3_Err = p.blank("bell", "Nobody is told of anything", "Name somebody under notify in the configuration.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = p.blank("i-bell", "Nobody is told of anything", "Name somebody under notify in the configuration.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -92,7 +92,7 @@ func Silences(p SilencesPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Silences) == 0 {
-				templ_7745c5c3_Err = p.blank("bell", "Nothing is silenced", "Whatever stands still pages, as its rule says.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = p.blank("i-bell", "Nothing is silenced", "Whatever stands still pages, as its rule says.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -147,14 +147,14 @@ func Silences(p SilencesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</p></div><aside class=\"stack\" aria-label=\"Another silence\"><section class=\"panel\" aria-labelledby=\"silence-h\"><div class=\"panel-head\"><h2 id=\"silence-h\">Silence something</h2></div><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</p></div><aside class=\"stack\" aria-label=\"Another silence\"><section class=\"panel\" aria-labelledby=\"silence-h\"><div class=\"panel-head\"><h2 id=\"silence-h\">Silence something</h2></div><form class=\"fields\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 string
 			templ_7745c5c3_Var7, templ_7745c5c3_Err = templruntime.NewAttributeExpression(p.URL("/silences")).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/silences.templ`, Line: 42, Col: 52}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/silences.templ`, Line: 42, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var7)
 			if templ_7745c5c3_Err != nil {
