@@ -16,7 +16,7 @@ import (
 // thresholds, commit policies, transactions, rebalances, failed readings, and
 // restarts and absences of ours. UNWEDGE_TRACES says how many,
 // UNWEDGE_TRACES_SEED which.
-const campaignTraces = 2000
+const campaignTraces = 400
 
 // dice draw a night.
 type dice struct{ *rand.Rand }
