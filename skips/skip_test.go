@@ -143,6 +143,28 @@ func TestItGivesUpLoudly(t *testing.T) {
 	}
 }
 
+// Whoever reads that a skip was given up looks for what it left behind.
+func TestGivenUpItSaysWhereCopiesLie(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin func(*yard)
+		why   string
+	}{
+		"the answer was lost":  {func(y *yard) { y.shipErr = errors.New("connection reset") }, "Copies may lie in payment.retry.dlq."},
+		"members came back":    {func(y *yard) { y.onShip = func() { y.members = []sources.Member{{ID: "m-2", ClientID: "w"}} } }, "Stop group retry: it still has 1 member (w). Kafka takes a new position only while there are none. The copies stay in payment.retry.dlq."},
+		"the move was refused": {func(y *yard) { y.onCommit = func() error { return errors.New("not authorised") } }, "The copies stay in payment.retry.dlq."},
+	} {
+		y := newYard()
+		y.members = nil
+		c.begin(y)
+		s := y.arm(t, head())
+		_, _ = y.at(t, s.ID, 0)
+		s, err := y.at(t, s.ID, ExpiresIn+time.Second)
+		if err != nil || s.State != Failed || s.Error != "Its time is over. "+c.why {
+			t.Errorf("%s: %v %s %q", name, err, s.State, s.Error)
+		}
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*yard, *Request)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/unwedge/unwedge/internal/failpoint"
@@ -121,7 +122,7 @@ func (w *Watchman) armed(ctx context.Context, source Source, s Skip, group sourc
 	case line.Position != s.From:
 		return w.fail(ctx, s, now, fmt.Sprintf("The position is %d by now, and was %d.", line.Position, s.From))
 	case now.After(s.ExpiresAt):
-		return w.fail(ctx, s, now, "Its time is over. "+waitsFor(group))
+		return w.fail(ctx, s, now, strings.TrimSpace("Its time is over. "+waitsFor(group)))
 	}
 	if there, err := w.stopped(ctx, &s, now); !there || err != nil {
 		return err
@@ -197,7 +198,7 @@ func (w *Watchman) move(ctx context.Context, source Source, s *Skip, now time.Ti
 	case !empty(group):
 		return sources.ErrHasMembers
 	case line.Position != s.From:
-		return &final{fmt.Errorf("the position is %d by now, and was %d; the copies stay in %s", line.Position, s.From, s.Queue)}
+		return &final{fmt.Errorf("the position is %d by now, and was %d", line.Position, s.From)}
 	}
 	if err := w.step(ctx, s, Moving, now); err != nil {
 		return err
@@ -228,7 +229,10 @@ func (w *Watchman) done(ctx context.Context, s Skip, now time.Time) error {
 
 // fail gives a skip up. The position is where it was; what was copied stays.
 func (w *Watchman) fail(ctx context.Context, s Skip, now time.Time, why string) error {
-	if s.Step == Copied {
+	switch s.Step {
+	case Copying: // one that was sent may not have been answered for
+		why += " Copies may lie in " + s.Queue + "."
+	case Copied, Moving:
 		why += " The copies stay in " + s.Queue + "."
 	}
 	s.State, s.EndedAt, s.Error, s.WaitsFor, s.Shipments = Failed, now, why, "", nil

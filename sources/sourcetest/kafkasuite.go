@@ -55,6 +55,8 @@ func KafkaSuite(t *testing.T, b KafkaBench) {
 		"Receivers":                 testReceivers,
 		"Passed":                    testPassed,
 		"PassedByAShareGroup":       testPassedByShareGroup,
+		"MoveClassicGroup":          testMoveClassicGroup,
+		"MoveNewProtocolGroup":      testMoveNewProtocolGroup,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
