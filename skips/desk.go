@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/unwedge/unwedge/internal/failpoint"
 	"github.com/unwedge/unwedge/sources"
 )
 
@@ -205,15 +206,26 @@ func (d *Desk) Undo(ctx context.Context, id, by string) (Skip, error) {
 	case line.Position != s.To:
 		return s, conflict("%s stands at %d by now, not at %d where it was put", name(s.Line), line.Position, s.To)
 	}
+	s.Step = Undoing
+	if err := d.Book.Save(ctx, s, Done, d.Now()); err != nil {
+		return s, err
+	}
+	failpoint.Hit("skip-undoing")
 	if err := source.Commit(ctx, s.Line, s.From); err != nil {
 		return s, fmt.Errorf("%w: move %s back to %d: %w", ErrUnavailable, name(s.Line), s.From, err)
 	}
-	s.State, s.EndedAt, s.Outcome = Undone, d.Now(), ""
-	if err := d.Book.Save(ctx, s, Done, d.Now(), Deed{by, "skip.undo", fmt.Sprintf("%s: back to %d", name(s.Line), s.From)}); err != nil {
+	deed := s.undo(by, d.Now())
+	if err := d.Book.Save(ctx, s, Done, d.Now(), deed); err != nil {
 		return s, err
 	}
 	d.Changed(id)
 	return s, nil
+}
+
+// undo is a skip whose position is back, and what was done.
+func (s *Skip) undo(by string, now time.Time) Deed {
+	s.State, s.Step, s.EndedAt, s.Outcome = Undone, Waiting, now, ""
+	return Deed{by, "skip.undo", fmt.Sprintf("%s: back to %d", name(s.Line), s.From)}
 }
 
 // name is a line in a sentence.

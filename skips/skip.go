@@ -32,6 +32,7 @@ const (
 	Copying Step = "copy"   // the copies are packed: the same bytes may be sent again
 	Copied  Step = "copied" // they lie in the dead-letter queue, and were read back
 	Moving  Step = "move"   // the position may have been moved
+	Undoing Step = "undo"   // of one that is done: it may have been moved back
 )
 
 // Outcome is what a skip led to; "" while that is not known.

@@ -245,6 +245,23 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+func TestACrashAfterThePositionIsBackIsAnUndoAllTheSame(t *testing.T) {
+	y := newYard()
+	y.members = nil
+	s := y.arm(t, head())
+	if _, err := y.at(t, s.ID, 0); err != nil {
+		t.Fatal(err)
+	}
+	y.full = 2 // the undo is written down, and that it was carried out is not
+	if _, err := y.desk().Undo(t.Context(), s.ID, "ops-1"); !errors.Is(err, errFull) || y.position != 100 {
+		t.Fatalf("%v, at %d", err, y.position)
+	}
+	y.full = 0
+	if s, err := y.at(t, s.ID, time.Minute); err != nil || s.State != Undone {
+		t.Errorf("%v %s", err, s.State)
+	}
+}
+
 func TestWhatASkipLedTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*yard)

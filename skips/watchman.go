@@ -244,6 +244,10 @@ func (w *Watchman) fail(ctx context.Context, s Skip, now time.Time, why string) 
 // nothing more to read; did not help when it stands there with members.
 func (w *Watchman) follow(ctx context.Context, s Skip, group sources.Group, line sources.Lag, now time.Time) error {
 	before := s
+	if s.Step == Undoing && line.Position == s.From { // we were killed right after we moved it back
+		deed := s.undo(s.By, now)
+		return w.save(ctx, s, Done, now, deed)
+	}
 	switch {
 	case line.Position > s.To:
 		s.Outcome = Freed

@@ -132,7 +132,7 @@ func (s *Source) checkTopics(ctx context.Context, dead []string) (all []sources.
 	for _, name := range dead {
 		needs[name] = []permission{readTopicData, describeConfigs}
 	}
-	for _, r := range s.cfg.Routes {
+	for _, r := range slices.Concat(s.cfg.Routes, s.cfg.Park) {
 		needs[r.To] = append(needs[r.To], writeTopicData)
 	}
 	for _, f := range s.cfg.Done {
