@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"time"
 
 	"github.com/unwedge/unwedge/sources"
@@ -65,6 +66,19 @@ func newLook(source, queue string, batch sources.Batch, at time.Time, fingerprin
 		})
 	}
 	return look
+}
+
+// Shelter takes letters into the store that no scan finds: records that were
+// parked where there is no dead-letter topic. One that is there already is the
+// same letter.
+func Shelter(ctx context.Context, keeper Keeper, letters []sources.DeadLetter, at time.Time) error {
+	for _, l := range letters {
+		look := newLook(l.Source, l.Queue, sources.Batch{Letters: []sources.DeadLetter{l}}, at, Fingerprint)
+		if _, err := keeper.Take(ctx, look); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Fingerprinter tells why letters belong together: the id of their cause, what

@@ -35,6 +35,12 @@ type Source interface {
 	Parking
 }
 
+// Shelter keeps records as letters of our own, where a topic has no dead-letter
+// topic. A second time it changes nothing.
+type Shelter interface {
+	Keep(ctx context.Context, s Skip, at time.Time) error
+}
+
 // Deed is one thing that was done, for the audit.
 type Deed struct {
 	By, Action, Outcome string

@@ -30,6 +30,7 @@ type Desk struct {
 	Book    Book
 	History History
 	Workers Workers // nil: none can be stopped
+	Shelter Shelter // nil: only a topic with a dead-letter topic can be skipped
 	Now     func() time.Time
 	Changed func(id string) // after an order was taken
 }
@@ -53,7 +54,7 @@ func (d *Desk) Plan(ctx context.Context, r Request) (Skip, error) {
 	if r.ExpiresIn == 0 {
 		s.ExpiresAt = s.ArmedAt.Add(ExpiresIn)
 	}
-	if err := parkedBy(ctx, source, &s, r.ToOffset, line); err != nil {
+	if err := d.parkedBy(ctx, source, &s, r.ToOffset, line); err != nil {
 		return s, err
 	}
 	s.WaitsFor = waitsFor(group)
@@ -129,7 +130,7 @@ func (d *Desk) standing(ctx context.Context, r Request, l sources.Lag) error {
 }
 
 // parkedBy reads what a skip parks.
-func parkedBy(ctx context.Context, source Source, s *Skip, to int64, l sources.Lag) error {
+func (d *Desk) parkedBy(ctx context.Context, source Source, s *Skip, to int64, l sources.Lag) error {
 	end, most := to, RecordsMost+1
 	if to == sources.NotKnown {
 		end, most = l.StableEnd, 1
@@ -152,7 +153,7 @@ func parkedBy(ctx context.Context, source Source, s *Skip, to int64, l sources.L
 	if s.Queue, err = source.ParkingQueue(ctx, s.Line.Topic); err != nil {
 		return fmt.Errorf("%w: find where %s is parked: %w", ErrUnavailable, s.Line.Topic, err)
 	}
-	if s.Queue == "" {
+	if s.Queue == "" && d.Shelter == nil {
 		return conflict("topic %s has no dead-letter topic that we know: name one with park in the configuration", s.Line.Topic)
 	}
 	for _, r := range list {

@@ -82,6 +82,14 @@ type Parked struct {
 	AtOffset  int64 // sources.NotKnown while it is not copied
 }
 
+// where is where its records are parked, in a sentence.
+func (s Skip) where() string {
+	if s.Queue == "" {
+		return "our store"
+	}
+	return s.Queue
+}
+
 // Copied tells whether the copy of a record was accepted.
 func (p Parked) Copied() bool { return p.Queue != "" && p.AtOffset >= 0 }
 

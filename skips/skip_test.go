@@ -1,6 +1,7 @@
 package skips
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -185,6 +186,39 @@ func TestWhatIsRefused(t *testing.T) {
 		if _, err := y.desk().Arm(t.Context(), r); err == nil || !strings.Contains(err.Error(), c.why) || len(y.skips) > 0 {
 			t.Errorf("%s: %v, want %q", name, err, c.why)
 		}
+	}
+}
+
+// cellar keeps records of skips, by the skip.
+type cellar struct{ kept map[string]int }
+
+func (c *cellar) Keep(_ context.Context, s Skip, _ time.Time) error {
+	c.kept[s.ID] = len(s.Parked)
+	return nil
+}
+
+func TestWithoutADeadLetterTopicTheRecordIsKeptByUs(t *testing.T) {
+	y, c := newYard(), &cellar{map[string]int{}}
+	y.queue, y.members = "", nil
+	desk := y.desk()
+	desk.Shelter = c
+	s, err := desk.Arm(t.Context(), head())
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.onCommit = func() error {
+		if c.kept[s.ID] != 1 {
+			t.Error("the position is moved before the record is kept")
+		}
+		return nil
+	}
+	man := y.watchman()
+	man.Shelter = c
+	if err := man.one(t.Context(), s, night); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ = y.Skip(t.Context(), s.ID); s.State != Done || y.position != 101 || len(y.parked) > 0 {
+		t.Errorf("%s at %d, %d copies", s.State, y.position, len(y.parked))
 	}
 }
 

@@ -30,6 +30,7 @@ type Watchman struct {
 	Patience time.Duration
 	Workers  Workers         // of skips that stop them; may be nil
 	Alarm    Alarm           // may be nil
+	Shelter  Shelter         // of skips without a dead-letter topic; may be nil
 	Changed  func(id string) // may be nil
 
 	wake chan struct{}
@@ -165,6 +166,9 @@ func (w *Watchman) fire(ctx context.Context, source Source, s *Skip, now time.Ti
 		if err := s.unchanged(ctx, source); err != nil {
 			return err
 		}
+		if s.Queue == "" {
+			return w.keep(ctx, source, s, now)
+		}
 		if err := s.pack(ctx, source); err != nil {
 			return err
 		}
@@ -185,6 +189,19 @@ func (w *Watchman) fire(ctx context.Context, source Source, s *Skip, now time.Ti
 		if err := w.step(ctx, s, Copied, now, deed); err != nil {
 			return err
 		}
+	}
+	return w.move(ctx, source, s, now)
+}
+
+// keep has the records kept by us alone, and moves the position.
+func (w *Watchman) keep(ctx context.Context, source Source, s *Skip, now time.Time) error {
+	if err := w.Shelter.Keep(ctx, *s, now); err != nil {
+		return err
+	}
+	failpoint.Hit("skip-kept")
+	deed := Deed{s.By, "skip.park", fmt.Sprintf("%s of %s kept here: it has no dead-letter topic", records(len(s.Parked)), name(s.Line))}
+	if err := w.step(ctx, s, Copied, now, deed); err != nil {
+		return err
 	}
 	return w.move(ctx, source, s, now)
 }
@@ -231,9 +248,9 @@ func (w *Watchman) done(ctx context.Context, s Skip, now time.Time) error {
 func (w *Watchman) fail(ctx context.Context, s Skip, now time.Time, why string) error {
 	switch s.Step {
 	case Copying: // one that was sent may not have been answered for
-		why += " Copies may lie in " + s.Queue + "."
+		why += " Copies may lie in " + s.where() + "."
 	case Copied, Moving:
-		why += " The copies stay in " + s.Queue + "."
+		why += " The copies stay in " + s.where() + "."
 	}
 	s.State, s.EndedAt, s.Error, s.WaitsFor, s.Shipments = Failed, now, why, "", nil
 	w.Log.Error("a skip was given up", "skip", s.ID, "group", s.Line.Group, "topic", s.Line.Topic, "partition", s.Line.Number, "why", why)

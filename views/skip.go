@@ -70,6 +70,9 @@ func (p SkipPage) line() string {
 	return "partition " + digits(int(p.Partition)) + " of " + Visible(p.Topic)
 }
 
+// place is where the records are parked.
+func (p SkipPage) place() string { return oneOf(p.Queue == "", "our own store", Visible(p.Queue)) }
+
 // them is what is parked, in words.
 func (p SkipPage) them() string { return Plural(len(p.Parked), "record") }
 
@@ -99,7 +102,7 @@ func (p SkipPage) lede() string {
 	if len(p.Parked) == 0 {
 		return capital(p.line()) + ", group " + Visible(p.Group) + "."
 	}
-	goes := capital(p.them()) + " of " + Visible(p.Topic) + ", partition " + digits(int(p.Partition)) + ", " + oneOf(len(p.Parked) == 1, "goes", "go") + " to " + Visible(p.Queue) +
+	goes := capital(p.them()) + " of " + Visible(p.Topic) + ", partition " + digits(int(p.Partition)) + ", " + oneOf(len(p.Parked) == 1, "goes", "go") + " to " + p.place() +
 		"; then " + Visible(p.Group) + " starts at " + commas(p.To) + "."
 	switch p.State {
 	case "":
@@ -107,7 +110,7 @@ func (p SkipPage) lede() string {
 	case "armed":
 		return goes + oneOf(p.Step == "", " So far nothing has been written.", "")
 	case "done":
-		return capital(p.them()) + " of " + p.line() + " lie in " + Visible(p.Queue) + ", and " + Visible(p.Group) + " went on at " + commas(p.To) + "."
+		return capital(p.them()) + " of " + p.line() + " lie in " + p.place() + ", and " + Visible(p.Group) + " went on at " + commas(p.To) + "."
 	}
 	return capital(p.them()) + " of " + p.line() + ", group " + Visible(p.Group) + "."
 }

@@ -658,9 +658,9 @@ func (p SkipPage) steps() templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Read again, compared with what you were shown, written as the same bytes to " + Visible(p.Queue) + ", and read back.")
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Read again, compared with what you were shown, " + oneOf(p.Queue == "", "and kept in our own store: the topic has no dead-letter topic.", "written as the same bytes to "+Visible(p.Queue)+", and read back."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/skip.templ`, Line: 134, Col: 127}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/skip.templ`, Line: 134, Col: 216}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {

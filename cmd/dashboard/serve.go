@@ -180,7 +180,7 @@ func (c *config) furnish(db *store.Store, list []source, log *slog.Logger, more 
 	}}
 
 	h.watchman = skips.NewWatchman(skippable(list), db, c.rules().For("", "", "").StallAfter, log)
-	h.watchman.Workers = c.workers()
+	h.watchman.Workers, h.watchman.Shelter = c.workers(), shelter{db}
 	h.watchman.Alarm = &comeback{alerts.Comeback{Store: db, Rules: c.rules(), To: to, Wake: h.watcher.Wake}}
 	h.watchman.Changed = func(id string) { events.Publish("incident", id) }
 
@@ -213,7 +213,7 @@ func (c *config) face(h *house, db *store.Store, list []source, to []alerts.Reci
 		events.Publish("incident", ids...)
 		h.watcher.Wake()
 	}}
-	skipper := &skips.Desk{Sources: skippable(list), Book: db, History: db, Workers: c.workers(), Now: time.Now, Changed: func(id string) {
+	skipper := &skips.Desk{Sources: skippable(list), Book: db, History: db, Workers: c.workers(), Shelter: shelter{db}, Now: time.Now, Changed: func(id string) {
 		events.Publish("incident", id)
 		h.watchman.Wake()
 	}}
